@@ -34,7 +34,7 @@ from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.shipped import model_named
 from engine.text.table import Table, reading_table
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.train.finetune import fine_tune as training
 from engine.train.run.runs import MODEL
 from engine.train.tasks.known import evaluate_file, task_of

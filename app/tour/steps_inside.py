@@ -194,7 +194,7 @@ class InsideScenes(QObject):
             return None
         shares = maps.attentions[:, :, rows][..., columns]
         layer, head, row, column = (int(i) for i in np.unravel_index(int(shares.argmax()), shares.shape))
-        tokens = maps.encoding.tokens
+        tokens = maps.encoding.shown
         share = float(shares[layer, head, row, column])
         return Link(layer, head, tokens[rows[row]], tokens[columns[column]], share)
 

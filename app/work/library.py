@@ -251,9 +251,9 @@ def read_folder(path: Path, *, vocabulary_will_do: bool = False) -> ModelEntry:
     entry = read_entry((inner if is_run else path).absolute(), OPENED)
     if entry.problem is not None and vocabulary_will_do:
         with suppress(UserError):  # what the model is refused for is said, not what its vocabulary is
-            from engine.text.wordpiece import WordPiece
+            from engine.text.read_tokenizer import read_tokenizer
 
-            WordPiece.from_folder(path)
+            read_tokenizer(path)
             return ModelEntry(path.absolute(), OPENED)
     return entry
 

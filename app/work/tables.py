@@ -26,9 +26,11 @@ from engine.text.examples import ExampleTable, LabelSettings, doubt_about_header
 from engine.text.inside_texts import labels_inside
 from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.recipe import Recipe
 from engine.text.roles import Roles
 from engine.text.table import BadLine, Table, reading_table
+from engine.text.tokenizer import Tokenizer
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import split_of
 from engine.train.tasks.known import guess_task, of_rows
@@ -46,7 +48,7 @@ class ModelInfo:
     model: str  # as the setting: a folder, or new:PRESET
     vocab: str
     config: BertConfig
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     info: dict[str, Any] = field(default_factory=dict)  # cloze.json
 
     @property
@@ -273,7 +275,7 @@ def _folder_model(model: str) -> ModelInfo:
     folder = Path(model)
     config = read_config(folder)
     check_weights(folder)  # refused now, with a sentence, and not when training is asked for
-    return ModelInfo(model, "", config, WordPiece.from_folder(folder), read_info(folder))
+    return ModelInfo(model, "", config, read_tokenizer(folder), read_info(folder))
 
 
 def _examples(
@@ -345,10 +347,10 @@ def _measure(
     return lengths, unknown / max(1, int(lengths.sum()))
 
 
-def _count_pieces(texts: list[str], pairs: list[str] | None, wordpiece: WordPiece) -> tuple[np.ndarray, int]:
+def _count_pieces(texts: list[str], pairs: list[str] | None, wordpiece: Tokenizer) -> tuple[np.ndarray, int]:
     ids = wordpiece.encode_ids([*texts, *(pairs or ())])
     unknown = sum(int((each == wordpiece.unk_id).sum()) for each in ids)
     counts = np.array([len(each) for each in ids[: len(texts)]], dtype=np.int64) + 2
     if pairs is not None:
-        counts += np.array([len(each) + 1 for each in ids[len(texts) :]], dtype=np.int64)
+        counts += np.array([len(each) for each in ids[len(texts) :]], dtype=np.int64) + wordpiece.num_between
     return counts, unknown

@@ -97,7 +97,8 @@ def file_summary(file: TaskFile, model: ModelInfo | None) -> Steps[FileSummary]:
             pieces = model.wordpiece.encode_ids(texts + pairs)
             unknown += sum(int((one == model.wordpiece.unk_id).sum()) for one in pieces)
             sizes = [len(one) for one in pieces]
-            seconds = [size + 1 for size in sizes[len(texts) :]] or [0] * len(texts)
+            more = model.wordpiece.num_between
+            seconds = [size + more for size in sizes[len(texts) :]] or [0] * len(texts)
             lengths += [size + 2 + second for size, second in zip(sizes[: len(texts)], seconds, strict=True)]
         yield Progress(stage=marked("engine", "Tokenizing"), done=len(lengths), total=content.num_examples)
     counts = content.label_counts

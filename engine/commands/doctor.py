@@ -19,6 +19,7 @@ from engine.errors import DataError, UserError, marked
 from engine.events import Event, Finished, Noted
 from engine.questions.how_read import ReadSettings
 from engine.shipped import model_shipped, script_of_texts, starters_for
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.reading.kinds import A_TABLE
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from engine.doctor.part import TablePart
     from engine.text.recipe import Recipe, RecipeStep
     from engine.text.table import Table
-    from engine.text.wordpiece import WordPiece
+    from engine.text.tokenizer import Tokenizer
 
 NO_MODEL = "none"
 MOST_SHOWN = 5  # rows of a finding on the screen
@@ -184,16 +185,15 @@ def _learned(run_dir: Path, table: Table) -> LearnedRows:
     return found
 
 
-def _model(options: argparse.Namespace, part: TablePart) -> tuple[Path | None, WordPiece | None]:
+def _model(options: argparse.Namespace, part: TablePart) -> tuple[Path | None, Tokenizer | None]:
     """Return the model folder, and its tokenizer; of the starter that reads the part's script, which nobody
     chose, no tokenizer.
     """
-    from engine.text.wordpiece import WordPiece
 
     if options.model == NO_MODEL:
         return None, None
     if options.model:
-        return Path(options.model), WordPiece.from_folder(Path(options.model))
+        return Path(options.model), read_tokenizer(Path(options.model))
     script = script_of_texts(example.text for example in part.examples)
     return next(filter(None, map(model_shipped, starters_for(script))), None), None
 

@@ -19,14 +19,14 @@ from engine.doctor.shift import on_shift
 from engine.doctor.texts import on_texts
 from engine.errors import Sentence, marked
 from engine.events import Event
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 ORDER = {"wrong": 0, "look": 1, "note": 2}
 
 
 def examining(
     parts: Sequence[TablePart],
-    wordpiece: WordPiece | None = None,
+    wordpiece: Tokenizer | None = None,
     max_length: int = 128,
     learned: LearnedRows | None = None,
 ) -> Iterator[Event]:

@@ -27,7 +27,7 @@ from engine.model.weights import load_headed, read_config
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import Batch, EncodedRows
 from engine.text.example_rows import ExampleRows
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.train.evaluate import answers_of
 from engine.train.feed import EpochFeed
 from engine.train.optimizer import Optimizer, default_learning_rate, learning_rate_at
@@ -71,7 +71,7 @@ def taught_in_turns(
         (E,), the same number for examples that are left out together.
     Raises: ModelError.
     """
-    shape, wordpiece = read_config(folder), WordPiece.from_folder(folder)
+    shape, wordpiece = read_config(folder), read_tokenizer(folder)
     length = min(max_length, MOST_PIECES, shape.max_position_embeddings)
     data, _ = yield from encode(examples, wordpiece, length, "longest_first")
     data = replace(data, targets=labels.astype(np.int64), rows=np.arange(len(labels)))

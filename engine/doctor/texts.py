@@ -14,7 +14,7 @@ from engine.doctor.part import TablePart
 from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.text.examples import is_name_of_column
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 EMPTY = 3  # letters and digits, below which a text says hardly anything
 MUCH_UNKNOWN = 0.1  # share of a text's pieces
@@ -25,7 +25,7 @@ _AT_ONCE = 1024
 _CUTTING = marked("engine", "Splitting texts into WordPieces")
 
 
-def on_texts(part: TablePart, wordpiece: WordPiece | None, max_length: int) -> Steps[list[Finding]]:
+def on_texts(part: TablePart, wordpiece: Tokenizer | None, max_length: int) -> Steps[list[Finding]]:
     """Return what is doubtful in the texts of a part, step by step.
 
     Args: wordpiece: of the model that is to read them, or None. max_length: in its pieces.
@@ -85,7 +85,7 @@ def _num_words(text: str) -> int:
     return sum(1 if word[0] < "\u3040" else len(word) for word in text.split())
 
 
-def _pieces(wordpiece: WordPiece, texts: list[str]) -> tuple[Rows, Rows]:
+def _pieces(wordpiece: Tokenizer, texts: list[str]) -> tuple[Rows, Rows]:
     """Return (E,) the pieces of each text, and how many of them are unknown."""
     ids = wordpiece.encode_ids(texts)
     lengths = np.array([len(each) for each in ids], np.int64)

@@ -22,7 +22,8 @@ from engine.evaluation.statistics import Difference, compared_hits
 from engine.events import Progress, Steps
 from engine.model.info import read_info
 from engine.text.batch import EncodedRows
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.train.metrics import wilson_interval
 from engine.train.run.runs import MODEL, SETUP
 from engine.train.scored import ScoredTable
@@ -98,7 +99,7 @@ def counting_words(scored: ScoredTable, model: Path, split: str = "") -> Steps[B
 
     run = run_behind(model)
     assert run is not None, "ask can_count_words first"
-    wordpiece = WordPiece.from_folder(run / SETUP)
+    wordpiece = read_tokenizer(run / SETUP)
     train = kept_part(run, "train")
     own = kept_part(run, split) if split in PARTS else None
     if train is None:
@@ -143,7 +144,7 @@ def _pieces_of(data: EncodedRows) -> Iterator[tuple[Sequence[int], int]]:
         yield data.input_ids[bounds[place] : bounds[place + 1]].tolist(), first
 
 
-def _pieces_in(scored: ScoredTable, wordpiece: WordPiece, length: int) -> Iterator[tuple[Sequence[int], int]]:
+def _pieces_in(scored: ScoredTable, wordpiece: Tokenizer, length: int) -> Iterator[tuple[Sequence[int], int]]:
     listed = scored.listed
     for start in range(0, len(listed), 512):
         some = slice(start, min(start + 512, len(listed)))
@@ -155,22 +156,26 @@ def _pieces_in(scored: ScoredTable, wordpiece: WordPiece, length: int) -> Iterat
 
 
 def _reading(
-    pieces: Iterator[tuple[Sequence[int], int]], wordpiece: WordPiece, count: int
+    pieces: Iterator[tuple[Sequence[int], int]], wordpiece: Tokenizer, count: int
 ) -> Steps[list[list[str]]]:
     """Return the words of each text, put together from pieces; in a second text they are others."""
-    tokens = wordpiece.tokens
+    spelled = dict[tuple[int, ...], str]()
     special = {wordpiece.cls_id, wordpiece.sep_id, wordpiece.pad_id}
     found = list[list[str]]()
     for number, (ids, first) in enumerate(pieces):
-        words = list[str]()
-        for place, one in enumerate(ids):
+        parts = list[tuple[int, tuple[int, ...]]]()  # where each word begins, and its pieces
+        for place, (one, goes_on) in enumerate(zip(ids, wordpiece.continues(ids), strict=True)):
             if one in special:
                 continue
-            token = tokens[one]
-            if token.startswith("##") and words:
-                words[-1] += token[2:]
+            if goes_on and parts:
+                parts[-1] = parts[-1][0], (*parts[-1][1], one)
             else:
-                words.append(token if place < first else f"2:{token}")
+                parts.append((place, (one,)))
+        words = list[str]()
+        for place, part in parts:
+            if part not in spelled:
+                spelled[part] = wordpiece.spelled(part)
+            words.append(spelled[part] if place < first else f"2:{spelled[part]}")
         found.append(words)
         if number % 1024 == 0:
             yield Progress(stage=marked("engine", "Counting words"), done=number, total=count)

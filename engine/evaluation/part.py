@@ -23,9 +23,10 @@ from engine.settings.shared import DeviceConfig
 from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows
 from engine.text.listed import ListedRows, TextColumn
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.roles import Roles
 from engine.text.table import reading_table
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.evaluate import evaluate
 from engine.train.learned import blocks_of, telling_seen
 from engine.train.loop import evaluated
@@ -206,7 +207,7 @@ def _with_texts(run_dir: Path, config: FineTuneConfig, split: str, data: Encoded
     except UserError:
         found = None
     if found is None:
-        texts = yield from _of_pieces(data, WordPiece.from_folder(run_dir / SETUP))
+        texts = yield from _of_pieces(data, read_tokenizer(run_dir / SETUP))
         found = replace(listed, texts=texts)
     return found
 
@@ -231,16 +232,16 @@ def _of_file(
     return MeasuredRows.over(data, examples, table.lines).listed
 
 
-def _of_pieces(data: EncodedRows, wordpiece: WordPiece) -> Steps[TextColumn]:
+def _of_pieces(data: EncodedRows, wordpiece: Tokenizer) -> Steps[TextColumn]:
     """Return texts as a model reads them: in pieces that are put together, and cut where they were cut."""
-    blocks, tokens = list[list[str]](), wordpiece.tokens
+    blocks = list[list[str]]()
     special = {wordpiece.cls_id, wordpiece.sep_id, wordpiece.pad_id}
     for start in range(0, len(data), _TEXTS_AT_ONCE):
         stop = min(start + _TEXTS_AT_ONCE, len(data))
         block = list[str]()
         for place in range(start, stop):
             ids = data.input_ids[data.bounds[place] : data.bounds[place + 1]].tolist()
-            block.append(" ".join(tokens[one] for one in ids if one not in special).replace(" ##", ""))
+            block.append(wordpiece.spelled([one for one in ids if one not in special]))
         blocks.append(block)
         yield Progress(stage=marked("engine", "Reading"), done=stop, total=len(data))
     return TextColumn.joined(blocks)

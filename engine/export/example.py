@@ -19,7 +19,8 @@ from engine.export.heads import VECTORS, Graph
 from engine.export.runtime import batches, ours
 from engine.inspect.example_texts import topics_for
 from engine.model.sentence_files import SentenceConfig, read_sentence_files
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.train.tasks.program import ANY, AnswerProgram, Trials, whole_text
 
 EXAMPLE = "answer.py"
@@ -34,7 +35,7 @@ def program_of(graph: Graph, folder: Path) -> AnswerProgram:
     """Return how a text is answered as the model in `folder` does."""
     if graph.task is not None:
         return graph.task.program(folder)
-    wordpiece = WordPiece.from_folder(folder)
+    wordpiece = read_tokenizer(folder)
     if graph.outputs == VECTORS:
         how = read_sentence_files(folder)[0]
         pooled = {"cls": "[0]", "max": ".max(0)"}.get(how.pooling if how else "", ".mean(0)")
@@ -55,7 +56,7 @@ def example_code(graph: Graph, program: AnswerProgram) -> str:
     return code + program.body + _END.replace("@LAST@", last)
 
 
-def check_example(graph: Graph, program: AnswerProgram, wordpiece: WordPiece, path: Path) -> int:
+def check_example(graph: Graph, program: AnswerProgram, wordpiece: Tokenizer, path: Path) -> int:
     """Run the program beside a graph; return how many texts and pairs it answers as Cloze does.
 
     Raises: ModelError if it answers one otherwise.
@@ -70,13 +71,13 @@ def check_example(graph: Graph, program: AnswerProgram, wordpiece: WordPiece, pa
     return count
 
 
-def _trials(graph: Graph, wordpiece: WordPiece, told: Told, short: str, _other: str, long: str) -> Trials:
+def _trials(graph: Graph, wordpiece: Tokenizer, told: Told, short: str, _other: str, long: str) -> Trials:
     for text in (f"[MASK] {short}", f"[MASK] {long}", "[MASK] "):
         [batch] = batches(graph, wordpiece, [text])
         yield (text,), told(ours(graph, batch)[0][0], batch[0][0].numpy())
 
 
-def _guesses(wordpiece: WordPiece, scores: np.ndarray, ids: np.ndarray) -> list[list[str]]:
+def _guesses(wordpiece: Tokenizer, scores: np.ndarray, ids: np.ndarray) -> list[list[str]]:
     """Return the best words for each [MASK]."""
     best = [scores[place].argsort()[::-1][:5].tolist() for place in np.flatnonzero(ids == wordpiece.mask_id)]
     return [[wordpiece.tokens[number] for number in one] for one in best]
@@ -88,7 +89,7 @@ def _vector(how: SentenceConfig | None, scores: np.ndarray, _ids: np.ndarray) ->
     return (pooled / np.linalg.norm(pooled) if how and how.is_normed else pooled).tolist()
 
 
-def _longer_than(count: int, sentences: list[str], wordpiece: WordPiece) -> str:
+def _longer_than(count: int, sentences: list[str], wordpiece: Tokenizer) -> str:
     """Return a text of more than `count` WordPieces whose end says something else than its beginning."""
     long, place = sentences[0], 0
     while len(wordpiece.encode(long).input_ids) <= count:

@@ -42,7 +42,7 @@ from engine.model.sentence_files import MODULES, POOLINGS, SETTINGS, SentenceCon
 from engine.model.source import StoredModel
 from engine.model.tensor_files import save_tensors
 from engine.model.weights import head_of, read_config
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
 
 OpensWeights = Callable[[Path], AbstractContextManager[StoredWeights]]
 SENTENCE_FILES = {MODULES, SETTINGS, "config_sentence_transformers.json", "1_Pooling", "2_Normalize"}
@@ -126,7 +126,7 @@ def writing_sentence_folder(
             {**config, "architectures": [family.own_class("BertModel")], "dtype": "float32"},
         )
         save_tensors(beside / "model.safetensors", encoder)
-        WordPiece.from_folder(folder).save(beside, model_max_length=how.max_length)
+        read_tokenizer(folder).save(beside, model_max_length=how.max_length)
         put_sentence_files(beside, how, config["hidden_size"])
         difference = yield from _compared(folder, beside, how)
         template = marked(
@@ -142,7 +142,7 @@ def writing_sentence_folder(
 
 def put_model(folder: Path, out: Path) -> list[Sentence]:
     """Write config.json, weights, vocabulary and notes of a model into a folder; return what was left out."""
-    wordpiece, left = WordPiece.from_folder(folder), list[Sentence]()
+    wordpiece, left = read_tokenizer(folder), list[Sentence]()
     config, weights = file_in(folder, "config.json"), file_in(folder, "model.safetensors")
     assert config is not None  # it has a vocabulary's size, which was asked for
     opened = read_config(folder)
@@ -252,7 +252,7 @@ def how_pooled(folder: Path, pooling: str = "", is_normed: bool | None = None) -
 
 
 def _texts(folder: Path) -> Sequence[str]:
-    return [text for _, text in topics_for(WordPiece.from_folder(folder)).sentences]
+    return [text for _, text in topics_for(read_tokenizer(folder)).sentences]
 
 
 def _compared(folder: Path, out: Path, how: SentenceConfig) -> Steps[float]:

@@ -16,7 +16,7 @@ from engine.model.sentence_files import read_sentence_files
 from engine.model.source import StoredModel
 from engine.model.weights import head_of, load_encoder, load_headed, load_pretraining, read_config
 from engine.text.batch import Unpadded
-from engine.text.wordpiece import TRUNCATIONS
+from engine.text.tokenizer import TRUNCATIONS
 from engine.train.tasks.kind import Kind
 from engine.train.tasks.known import task_of
 

@@ -30,7 +30,8 @@ from engine.export.onnx import GRAPH, SMALL
 from engine.export.runtime import Batch, InItsPlace, batches, open_session, read_part, theirs
 from engine.model.heads import HeadedEncoder
 from engine.settings.finetune import DataConfig
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.train.metrics import wilson_interval
 from engine.train.scored import ScoredTable
 from engine.train.tasks.kind import Kind
@@ -142,7 +143,7 @@ def _measured(
     sessions = [open_session(export / GRAPH), open_session(path)]
     sizes = {"small": path.stat().st_size / 1e6, "whole": (export / GRAPH).stat().st_size / 1e6}
     size = Sentence(_SIZES, sizes)
-    wordpiece = WordPiece.from_folder(folder)
+    wordpiece = read_tokenizer(folder)
     if graph.outputs == VECTORS:
         told = yield from _of_vectors(graph, sessions, wordpiece, texts)
         return Small(path, export, (size, told))
@@ -215,7 +216,7 @@ def _of_both(scored: Sequence[ScoredTable], small: Small, on: Sentence) -> Small
 
 
 def _of_words(
-    graph: Graph, sessions: Sequence[Any], wordpiece: WordPiece, texts: Sequence[str], small: Small
+    graph: Graph, sessions: Sequence[Any], wordpiece: Tokenizer, texts: Sequence[str], small: Small
 ) -> Steps[Small]:
     """Return how many hidden words each graph finds."""
     rights = [list[np.ndarray](), list[np.ndarray]()]
@@ -242,7 +243,7 @@ def _of_words(
     return replace(small, said=said, whole=found[0], small=found[1], count=count)
 
 
-def _hide(batch: Batch, wordpiece: WordPiece) -> tuple[np.ndarray, np.ndarray, Batch]:
+def _hide(batch: Batch, wordpiece: Tokenizer) -> tuple[np.ndarray, np.ndarray, Batch]:
     """Return where words were hidden (B, T), what stood there, and the batch without them."""
     ids, mask, types = batch
     assert wordpiece.mask_id is not None
@@ -257,7 +258,7 @@ def _hide(batch: Batch, wordpiece: WordPiece) -> tuple[np.ndarray, np.ndarray, B
 
 
 def _of_answers(
-    graph: Graph, task: Kind, sessions: Sequence[Any], wordpiece: WordPiece, texts: Sequence[str]
+    graph: Graph, task: Kind, sessions: Sequence[Any], wordpiece: Tokenizer, texts: Sequence[str]
 ) -> Steps[Sentence]:
     """Return how alike the answers are, where nobody says what is right."""
     found = [list[np.ndarray](), list[np.ndarray]()]
@@ -276,7 +277,7 @@ def _of_answers(
 
 
 def _of_vectors(
-    graph: Graph, sessions: Sequence[Any], wordpiece: WordPiece, texts: Sequence[str]
+    graph: Graph, sessions: Sequence[Any], wordpiece: Tokenizer, texts: Sequence[str]
 ) -> Steps[Sentence]:
     """Return how alike the mean vectors of the texts are."""
     cosines = list[float]()

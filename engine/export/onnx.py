@@ -28,6 +28,8 @@ from engine.export.place import check_new, exported_folder
 from engine.export.runtime import batches, needed, open_session, ours, read_part, theirs
 from engine.files import file_in
 from engine.model.weights import read_config
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.text.wordpiece import WordPiece
 
 GRAPH, SMALL = "model.onnx", "model.int8.onnx"
@@ -36,6 +38,11 @@ FILES |= {"tokenizer_config.json", "special_tokens_map.json"}  # a folder of the
 ONNX = Use("onnx", '```sh\npython answer.py "A text"    # needs onnxruntime, tokenizers and numpy alone\n```')
 SHAPES = ((1, 1), (3, 128), (2, 512))
 OPSET = 20
+_OTHER_PIECES = marked(
+    "engine",
+    "The model in {path} does not split texts into WordPieces, so Cloze cannot write it as ONNX. Export it "
+    "as a folder.",
+)
 _BESIDE = ("config.json", "cloze.json")  # the vocabulary is written anew
 _EXPORTING = marked("engine", "Exporting")
 _CHECKING = marked("engine", "Checking in onnxruntime")
@@ -80,7 +87,9 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
     """
     needed()
     check_new(out, FILES)
-    graph, wordpiece = graph_of(folder), WordPiece.from_folder(folder)
+    graph, wordpiece = graph_of(folder), read_tokenizer(folder)
+    if not isinstance(wordpiece, WordPiece):  # the program beside a graph joins texts as BERT reads them
+        raise ModelError(_OTHER_PIECES, path=folder)
     size = read_config(folder).vocab_size
     yield Progress(stage=_EXPORTING, done=0, total=0)
     with exported_folder(out) as beside:
@@ -149,7 +158,7 @@ def _without_places(model: Any) -> Any:
 
 
 def _compared(
-    graph: Graph, session: Any, wordpiece: WordPiece, vocab_size: int, texts: Sequence[str]
+    graph: Graph, session: Any, wordpiece: Tokenizer, vocab_size: int, texts: Sequence[str]
 ) -> Steps[float]:
     """Return the largest difference of any score. Raises: ModelError if it is above TOLERANCE."""
     tried = [example(rows, min(length, graph.longest), vocab_size, seed=1) for rows, length in SHAPES]

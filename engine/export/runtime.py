@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from engine.errors import UserError, marked
 from engine.export.heads import INPUTS, Graph
 from engine.text.batch import Bounds
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 # B texts, T tokens of the longest, N tokens of all texts packed, M chosen tokens, C labels
 
@@ -42,7 +42,7 @@ def open_session(path: Path) -> Any:
     return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def batches(graph: Graph, wordpiece: WordPiece, texts: Sequence[str]) -> Iterator[Batch]:
+def batches(graph: Graph, wordpiece: Tokenizer, texts: Sequence[str]) -> Iterator[Batch]:
     """Yield ids, mask and segments (B, T) of texts, some at a time."""
     for start in range(0, len(texts), _AT_ONCE):
         some = [

@@ -9,8 +9,8 @@ from engine.events import Steps
 from engine.inspect.example_texts import topics_for
 from engine.model.info import read_info
 from engine.settings.finetune import DataConfig
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.table import reading_table
-from engine.text.wordpiece import WordPiece
 from engine.train.tasks.known import task_of
 
 NUM_TEXTS = 200
@@ -22,7 +22,7 @@ def texts_for(model: Path, data: DataConfig | None = None, count: int = NUM_TEXT
     if data is not None:
         found = yield from _of_file(model, data)
     if not found:
-        sentences = [text for _, text in topics_for(WordPiece.from_folder(model)).sentences]
+        sentences = [text for _, text in topics_for(read_tokenizer(model)).sentences]
         found = [f"{one} {other}" for one in sentences for other in sentences][:count]
     step = max(1, len(found) // count)
     return found[::step][:count]

@@ -17,7 +17,8 @@ from engine.family.members import ABOUT, MASK, NUM_SPECIALS, UNK, About, Member
 from engine.family.practice import PracticeBert
 from engine.family.starts import before_training
 from engine.settings.family import MEMBERS
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.train.run.runs import MODEL
 
 MOST_WORDS = 256  # of a text that is asked about
@@ -50,7 +51,7 @@ class Family:
     """
 
     folder: Path
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     members: Mapping[str, Member]
     practice: PracticeBert | None = None
 
@@ -68,7 +69,7 @@ class Family:
                 ),
                 path=folder,
             )
-        wordpiece = WordPiece.from_folder(next(iter(places.values())))
+        wordpiece = read_tokenizer(next(iter(places.values())))
         members = dict[str, Member]()
         for name, place in places.items():
             members[name] = BertMember.open(place) if name == "bert" else load_member(place)

@@ -29,7 +29,7 @@ from engine.files import open_regular, read_json_object
 from engine.model.tensor_files import load_tensors, save_tensors
 from engine.settings.config import from_toml, with_values
 from engine.settings.family import FamilyConfig
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 SETTINGS = "family.toml"  # of a family
 CONFIG, WEIGHTS, COUNTS = "config.json", "weights.safetensors", "counts.npz"
@@ -39,7 +39,7 @@ _MOST = {"num_words": 10**6, "width": 2**14, "layers": 2**10, "length": 2**16}
 
 
 def save_member(
-    folder: Path, name: str, model: Any, wordpiece: WordPiece, sizes: Mapping[str, int], **facts: Any
+    folder: Path, name: str, model: Any, wordpiece: Tokenizer, sizes: Mapping[str, int], **facts: Any
 ) -> None:
     """Write a member's folder, whole or not at all. Args: sizes: those of SIZES. facts: more to tell."""
     about = ABOUT[name]

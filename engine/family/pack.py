@@ -20,7 +20,7 @@ from engine.files import read_json_object
 from engine.model.tensor_files import load_tensors, save_tensors
 from engine.model.weights import load_pretraining, save_model
 from engine.settings.config import to_toml
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.train.run.runs import MODEL
 
 
@@ -51,7 +51,7 @@ def _pack_member(model: Path, out: Path) -> None:
     if model.parent.name == "bert":
         network, _ = load_pretraining(model)
         cloze = read_json_object(model / "cloze.json")
-        save_model(out, network, WordPiece.from_folder(model), cloze, dtype=torch.float16)
+        save_model(out, network, read_tokenizer(model), cloze, dtype=torch.float16)
         return
     with replaced_folder(out) as beside:
         for file in model.iterdir():

@@ -44,13 +44,17 @@ class PracticeBert:
         the text is too long.
         """
         wordpiece = self.subject.wordpiece
-        ids = wordpiece.encode(text).input_ids
+        ids = wordpiece.encode(wordpiece.with_masks(text)).input_ids
         assert wordpiece.mask_id is not None  # it guesses words
         row = self._row(ids, (ids.index(wordpiece.mask_id),))
         with looking(self.subject):
             p = word_logs(self.subject, [row])[0].exp().cpu().numpy()
-        known = {token: number for number, token in enumerate(wordpiece.tokens)}
-        return np.array([p[known[word]] if word in known else 0.0 for word in words])
+        return np.array(
+            [
+                p[ids[0]] if len(ids) == 1 and wordpiece.as_word(ids.tolist()) == word else 0.0
+                for word, ids in zip(words, wordpiece.encode_words(words), strict=True)
+            ]
+        )
 
     def states(self, word: str, text: str) -> np.ndarray:
         """Return (L + 1, D), what each layer gives for a word's first place: the mean of its pieces.
@@ -58,10 +62,15 @@ class PracticeBert:
         Raises: UserError: the text is too long, or the word is not in it.
         """
         wordpiece = self.subject.wordpiece
-        ids, spelled = (wordpiece.encode(one).input_ids for one in (text, word))
-        pieces = spelled[1:-1]
-        starts = (at for at in range(len(ids)) if ids[at : at + len(pieces)] == pieces)
-        first = next(starts, None)
+        ids = wordpiece.encode(text).input_ids
+        within, alone = wordpiece.ids_of_word(word), wordpiece.encode_ids([word])[0].tolist()
+        starts = (
+            (at, pieces)
+            for at in range(len(ids))
+            for pieces in (within, alone)
+            if ids[at : at + len(pieces)] == pieces
+        )
+        first, pieces = next(starts, (None, within))
         if first is None:
             raise UserError(marked("engine", "“{word}” is not in “{text}”."), word=word, text=text)
         row = self._row(ids, tuple(range(first, first + len(pieces))))

@@ -18,7 +18,7 @@ from engine.settings.family import FamilyConfig
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig
 from engine.text.corpus.instances import TokenColumns
 from engine.text.corpus.new_vocabulary import SPECIAL_TOKENS, whole_words, write_vocab
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.setup import PretrainSetup, corpus_of, split
 
@@ -31,7 +31,7 @@ _MASKED = ObjectiveConfig(next_sentence=True)
 class Streams:
     """The words to learn from and those kept apart, (N,) int32 each; a sentence ends with [SEP]."""
 
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     train: np.ndarray
     held_out: np.ndarray
 

@@ -28,7 +28,7 @@ from engine.hub.process import asking
 from engine.model.folder import write_json
 from engine.model.inventory import take_stock
 from engine.model.weights import load_encoder
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.train.run.lock import locked
 
 _RECORDED = ("name", "revision", "commit", "licence", "host")
@@ -155,7 +155,7 @@ def _open_once(part: Path, look: PublishedModel) -> list[Sentence]:
     """Open what was fetched, which refuses what is no model; return what is to be told of it."""
     try:
         inventory = take_stock(part, thorough=False)
-        vocabulary = WordPiece.from_folder(part)
+        vocabulary = read_tokenizer(part)
         load_encoder(part)  # values that are no numbers are found by reading alone
     except UserError as error:
         shutil.rmtree(part, ignore_errors=True)  # it is what its hub has: another try would bring the same

@@ -22,6 +22,8 @@ SMALL = (  # those of them that are there
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
     "1_Pooling/config.json",
+    "vocab.json",
+    "merges.txt",
 )
 WEIGHTS = (  # the first that is there, as opening prefers them
     "model.safetensors",
@@ -76,7 +78,8 @@ def choose(there: Collection[str], name: str) -> FileChoice:
             marked("engine", "{name} splits texts by SentencePiece, and Cloze only reads WordPiece."),
             name=name,
         )
-    if "vocab.txt" not in there and "tokenizer.json" not in there:
+    of_bytes = {"vocab.json", "merges.txt"} <= set(there)
+    if "vocab.txt" not in there and "tokenizer.json" not in there and not of_bytes:
         template = marked(
             "engine", "{name} holds no vocab.txt and no tokenizer.json, so it cannot read text."
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,26 +125,27 @@ TOPICS_CHINESE = Topics(
 )
 
 
-def reads_english(wordpiece: WordPiece) -> bool:
+def reads_english(wordpiece: Tokenizer) -> bool:
     """Whether a vocabulary knows the words of the English sentences; the Chinese ones are shown otherwise."""
     return _known(wordpiece, TOPICS) >= _known(wordpiece, TOPICS_CHINESE)
 
 
-def senses_for(wordpiece: WordPiece) -> ExampleSenses:
+def senses_for(wordpiece: Tokenizer) -> ExampleSenses:
     """Return the word of two senses that a vocabulary can read."""
     return BANK if reads_english(wordpiece) else APPLE
 
 
-def topics_for(wordpiece: WordPiece) -> Topics:
+def topics_for(wordpiece: Tokenizer) -> Topics:
     """Return the sentences of several topics that a vocabulary can read."""
     return TOPICS if reads_english(wordpiece) else TOPICS_CHINESE
 
 
-def _known(wordpiece: WordPiece, topics: Topics) -> float:
+def _known(wordpiece: Tokenizer, topics: Topics) -> float:
     """Return the share of words that are one piece of the vocabulary, 0..1."""
-    ids = wordpiece.encode_ids([sentence for _topic, sentence in topics.sentences])
-    pieces = [number for one in ids for number in one.tolist()]
+    texts = [ids.tolist() for ids in wordpiece.encode_ids([sentence for _, sentence in topics.sentences])]
     whole: int = sum(
-        number != wordpiece.unk_id and not wordpiece.tokens[number].startswith("##") for number in pieces
+        number != wordpiece.unk_id and not goes_on
+        for ids in texts
+        for number, goes_on in zip(ids, wordpiece.continues(ids), strict=True)
     )
-    return float(whole / max(1, len(pieces)))
+    return float(whole / max(1, sum(map(len, texts))))

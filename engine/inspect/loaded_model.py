@@ -41,7 +41,8 @@ from engine.model.weights import (
     read_config,
 )
 from engine.settings.shared import DeviceConfig
-from engine.text.wordpiece import Encoding, WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Encoding, Tokenizer
 from engine.text.words import Word, words_of
 from engine.train.run.kept import name_of
 from engine.train.tasks.kind import HeadedModel
@@ -87,7 +88,7 @@ class ModelSummary:
     name: str
     fingerprint: str
     config: BertConfig
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     has_masked_words: bool
     has_next_sentence: bool
     has_pooler: bool
@@ -133,12 +134,12 @@ class ModelSummary:
             raise UserError(_NO_TEXT)
         if text_pair is not None and not text_pair.strip():
             raise UserError(_NO_PAIR)
-        if text_pair is not None and self.config.type_vocab_size < 2:
+        if text_pair is not None and not self.config.reads_pairs:
             raise UserError(
                 marked("engine", "The model {name} knows only one segment, so it cannot read pairs."),
                 name=self.name,
             )
-        encoding = self.wordpiece.encode(text, text_pair)
+        encoding = self._encoded(text, text_pair)
         read = set(zip(encoding.token_type_ids, encoding.special_tokens_mask, strict=True))
         if (0, 0) not in read:  # characters that cleaning removes, such as a zero-width space
             raise UserError(_NO_TEXT)
@@ -148,9 +149,15 @@ class ModelSummary:
             raise too_long(len(encoding.input_ids), self.max_length)
         return encoding
 
+    def _encoded(self, text: str, text_pair: str | None) -> Encoding:
+        """Return the pieces of what was typed: [MASK] is a mask, whatever the vocabulary calls its own."""
+        tokenizer = self.wordpiece
+        pair = None if text_pair is None else tokenizer.with_masks(text_pair)
+        return tokenizer.encode(tokenizer.with_masks(text), pair)
+
     def beginning(self, text: str, text_pair: str | None = None) -> tuple[str, str | None]:
         """Return the words from the beginning that the model can read; the longer of a pair gives way."""
-        encoding = self.wordpiece.encode(text, text_pair)
+        encoding = self._encoded(text, text_pair)
         parts: tuple[list[Word], list[Word]] = ([], [])
         for word in words_of(encoding, text, text_pair):
             parts[word.segment].append(word)
@@ -208,12 +215,13 @@ class LoadedModel:
         read_config(folder)  # refuses what is no model folder
         info = read_info(folder)
         check_weights(folder)  # before a vocabulary of the size that config.json names is built
-        wordpiece = WordPiece.from_folder(folder)
+        wordpiece = read_tokenizer(folder)
         bert, language, classifier, report = _load(folder)
         own_encoder = _own_encoder(folder, language)
         lacking = {part for part in ("predictions", "seq_relationship", "pooler") if _lacks(report, part)}
         sentence, of_sentence = read_sentence_files(folder)
         has_next = language is not None and not lacking & {"seq_relationship", "pooler"}
+        has_next = has_next and "next_sentence" not in bert.config.family.lacks
         if "pooler" in lacking:
             bert.pooler = None  # random weights answer nothing
         about = ModelSummary(
@@ -255,7 +263,7 @@ class LoadedModel:
         return self.own_encoder or self.bert
 
     @property
-    def wordpiece(self) -> WordPiece:
+    def wordpiece(self) -> Tokenizer:
         return self.about.wordpiece
 
     @property

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.text.tokenizer import Tokenizer
 from engine.text.trace import Trace
-from engine.text.wordpiece import WordPiece
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class TokenRow:
 
 
 def token_rows(
-    wordpiece: WordPiece,
+    wordpiece: Tokenizer,
     first: Trace,
     second: Trace | None = None,
     *,
@@ -50,19 +50,25 @@ def token_rows(
     num_a, num_b = len(first.ids), len(second.ids) if second else 0
     places_b = None if second is None else np.arange(num_b, dtype=np.int32)
     places, end_a, _ = wordpiece.assemble(np.arange(num_a, dtype=np.int32), places_b, max_length, truncation)
-    keep_a, keep_b = set(places[1 : end_a - 1].tolist()), set(places[end_a:-1].tolist())
-    cls, sep = wordpiece.cls_id, wordpiece.sep_id
-    rows = [_special("[CLS]", cls, 0), *_text_rows(first, 0, keep_a), _special("[SEP]", sep, 0)]
+    num_ends = 1 if second is None else wordpiece.num_between
+    keep_a, keep_b = set(places[1 : end_a - num_ends].tolist()), set(places[end_a:-1].tolist())
+    cls, sep = (_special(wordpiece.tokens[one], one) for one in (wordpiece.cls_id, wordpiece.sep_id))
+    rows = [cls, *_text_rows(first, 0, keep_a), *[sep] * num_ends]
     if second is not None:
-        rows += [*_text_rows(second, 1, keep_b), _special("[SEP]", sep, 1)]
+        rows += [*_text_rows(second, 1, keep_b), replace(sep, segment=1)]
     numbered = list(_numbered(rows))
     num = len(places)
-    padding = TokenRow("[PAD]", wordpiece.pad_id, 0, None, 0, "padding")
+    padding = padding_row(wordpiece)
     return (*numbered, *(replace(padding, position=place) for place in range(num, pad_to)))
 
 
-def _special(piece: str, number: int, segment: int) -> TokenRow:
-    return TokenRow(piece, number, segment, 0, 1, "special")
+def padding_row(wordpiece: Tokenizer) -> TokenRow:
+    """Return a row of padding, without a position."""
+    return TokenRow(wordpiece.tokens[wordpiece.pad_id], wordpiece.pad_id, 0, None, 0, "padding")
+
+
+def _special(piece: str, number: int) -> TokenRow:
+    return TokenRow(piece, number, 0, 0, 1, "special")
 
 
 def _text_rows(trace: Trace, segment: int, keep: set[int]) -> Iterator[TokenRow]:

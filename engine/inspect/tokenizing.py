@@ -1,6 +1,6 @@
 """What a vocabulary makes of a whole table: pieces per word, [UNK], lengths, and the words it does not know.
 
-A word is what the basic split leaves. Each begins with a piece without ##, so words are counted on the ids.
+A word is what the basic split leaves. Its pieces but the first go on with it, so they are counted on ids.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from engine.errors import marked
 from engine.events import Event, Progress
 from engine.text.roles import Roles
 from engine.text.table import Table
+from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.trace import kind_of, trace
-from engine.text.wordpiece import Ids, WordPiece
+from engine.text.wordpiece import WordPiece
 
 AT_ONCE = 500  # rows between two yields
 MOST_WORDS = 200  # unknown words that are told
@@ -79,7 +80,7 @@ class TableTokens:
         return lost / self.num_pieces if self.num_pieces else 0.0
 
 
-def measure_table(wordpiece: WordPiece, table: Table, roles: Roles) -> Generator[Event, None, TableTokens]:
+def measure_table(wordpiece: Tokenizer, table: Table, roles: Roles) -> Generator[Event, None, TableTokens]:
     """Return what the vocabulary makes of a table's texts; both texts of a pair count to their row.
 
     A task: yields `Progress` and may be closed at any. Raises: DataError for a column that is not there.
@@ -87,7 +88,8 @@ def measure_table(wordpiece: WordPiece, table: Table, roles: Roles) -> Generator
     columns = list(map(table.column, roles.read))
     texts = [table.frame[name].array for name in columns]
     num_rows, kinds = table.num_rows, _Kinds(wordpiece)
-    lengths = np.full(num_rows, 1 + len(columns), dtype=np.int64)
+    num_special = 2 + (len(columns) - 1) * wordpiece.num_between
+    lengths = np.full(num_rows, num_special, dtype=np.int64)
     unknown = np.zeros(num_rows, dtype=np.int64)
     totals = np.zeros(3, dtype=np.int64)
     for start in range(0, num_rows, AT_ONCE):
@@ -102,7 +104,7 @@ def measure_table(wordpiece: WordPiece, table: Table, roles: Roles) -> Generator
     return TableTokens(
         lengths=lengths,
         unknown=unknown,
-        num_pieces=int(lengths.sum()) - (1 + len(columns)) * num_rows,
+        num_pieces=int(lengths.sum()) - num_special * num_rows,
         num_words=int(totals[0]),
         num_marks=int(totals[1]),
         num_whole=int(totals[0] - totals[1] - totals[2]) - int(unknown.sum()),
@@ -114,15 +116,16 @@ def measure_table(wordpiece: WordPiece, table: Table, roles: Roles) -> Generator
 class _Kinds:
     """What each piece of a vocabulary is, so that ids are counted without their words."""
 
-    def __init__(self, wordpiece: WordPiece) -> None:
-        tokens = wordpiece.tokens
-        self._goes_on = np.array([len(token) > 2 and token.startswith("##") for token in tokens])
-        self._is_mark = np.array([len(token) == 1 and kind_of(token) == "punctuation" for token in tokens])
+    def __init__(self, wordpiece: Tokenizer) -> None:
+        self._wordpiece = wordpiece
+        shown = (wordpiece.spelled((number,)) for number in range(wordpiece.vocab_size))
+        self._is_mark = np.array([len(text) == 1 and kind_of(text) == "punctuation" for text in shown])
 
     def count(self, texts: list[Ids]) -> Counts:
         """Return the words in some texts, the punctuation marks, and the words of several pieces."""
         ids = np.concatenate(texts) if texts else np.empty(0, dtype=np.int32)
-        goes_on = self._goes_on[ids]
+        found = [self._wordpiece.continues(one.tolist()) for one in texts]
+        goes_on = np.concatenate(found).astype(bool) if texts else np.empty(0, dtype=bool)
         first = goes_on.copy()
         first[1:] &= ~goes_on[:-1]  # one for each run, and a text never begins with such a piece
         return np.array([len(ids) - goes_on.sum(), self._is_mark[ids].sum(), first.sum()], dtype=np.int64)
@@ -133,8 +136,10 @@ def _none() -> Generator[Event, None, Counter[str]]:
     return Counter()
 
 
-def _unknown_words(wordpiece: WordPiece, texts: list[Any]) -> Generator[Event, None, Counter[str]]:
+def _unknown_words(wordpiece: Tokenizer, texts: list[Any]) -> Generator[Event, None, Counter[str]]:
     """Return the cleaned words that become [UNK], and how often: each different part is cut once."""
+    if not isinstance(wordpiece, WordPiece):  # bytes are never unknown; it was written out
+        return Counter()
     parts, pattern = Counter[str](), _parts(wordpiece)
     total = 2 * sum(len(column) for column in texts)
     done = 0

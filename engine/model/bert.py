@@ -65,11 +65,14 @@ class Embeddings(nn.Module):
         self.word = nn.Embedding(config.vocab_size, config.hidden_size)
         self.position = nn.Embedding(config.max_position_embeddings, config.hidden_size)
         self.token_type = nn.Embedding(config.type_vocab_size, config.hidden_size)
+        self.has_segments = config.family.has_segments
         self.norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.dropout = Dropout(config.hidden_dropout_prob, noise)
 
     def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
         """Args: words: (..., D), looked up already. Returns: (..., D)."""
+        if not self.has_segments:
+            token_type_ids = torch.zeros_like(token_type_ids)
         summed = words + self.token_type(token_type_ids) + self.position(position_ids)
         return self.dropout(low_where_asked(self.norm(summed)))  # type: ignore[no-any-return]
 

@@ -128,6 +128,11 @@ class BertConfig:
         return self.embedding_size if self.family.has_projection and self.embedding_size else self.hidden_size
 
     @property
+    def reads_pairs(self) -> bool:
+        """Whether it can tell the second text of a pair from the first."""
+        return self.type_vocab_size > 1 or not self.family.has_segments
+
+    @property
     def num_blocks(self) -> int:
         """Layers with weights of their own: one where it is every layer."""
         return 1 if self.family.shares_layers else self.num_hidden_layers

@@ -26,6 +26,8 @@ MODEL_FILES = {  # a folder that holds anything else is not written over
     "vocab.txt",
     "tokenizer.json",
     "tokenizer_config.json",
+    "vocab.json",
+    "merges.txt",
     "special_tokens_map.json",
     "cloze.json",
     ENCODER_WEIGHTS,

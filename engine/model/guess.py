@@ -19,13 +19,12 @@ from engine.events import Reading
 from engine.model.heads import PreTraining
 from engine.model.trim import check_vocabulary
 from engine.text.batch import Bounds
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 # B sentences, N tokens of all of them, P masks, V words of the vocabulary
 
 _MARK = re.compile(r"\[([^\[\]]+)\]")
 _NUM_GUESSES = 5
-_IDEOGRAPH = re.compile("[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Pins:
     Raises: UserError: a sentence without a gap, or with several. ModelError: a vocabulary without [MASK].
     """
 
-    def __init__(self, sentences: Sequence[str], wordpiece: WordPiece) -> None:
+    def __init__(self, sentences: Sequence[str], wordpiece: Tokenizer) -> None:
         self.sentences = tuple(sentences)
         self._wordpiece = wordpiece
         self._pins = [_pin(sentence, wordpiece) for sentence in self.sentences]
@@ -98,7 +97,7 @@ class Pins:
         known = bool(pin.answer)
         return Reading(
             sentence=self.sentences[number],
-            guesses=tuple((spelled(self._wordpiece, ids), math.exp(log)) for ids, log in fillings),
+            guesses=tuple((self._wordpiece.spelled(ids), math.exp(log)) for ids, log in fillings),
             right=pin.right,
             probability=math.exp(sum(row.right_log for row in rows)) if known else None,
             rank=max(row.rank for row in rows) if known else None,
@@ -115,7 +114,7 @@ class _Row:
     rank: int
 
 
-def _pin(sentence: str, wordpiece: WordPiece) -> _Pin:
+def _pin(sentence: str, wordpiece: Tokenizer) -> _Pin:
     marks = list(_MARK.finditer(sentence))
     if len(marks) != 1 or not marks[0][1].strip():
         template = marked(
@@ -125,15 +124,16 @@ def _pin(sentence: str, wordpiece: WordPiece) -> _Pin:
         )
         raise UserError(template, sentence=sentence[:80])
     right = None if marks[0][1] == "MASK" else marks[0][1].strip()
-    parts = [sentence[: marks[0].start()], right or "", sentence[marks[0].end() :]]
-    before, answer, after = (ids.tolist() for ids in wordpiece.encode_ids(parts))
+    parts = [sentence[: marks[0].start()].rstrip(), sentence[marks[0].end() :]]  # the word takes the space
+    before, after = (ids.tolist() for ids in wordpiece.encode_ids(parts))
+    answer = wordpiece.ids_of_word(right) if right else []
     known = bool(answer) and wordpiece.unk_id not in answer
     masks = (len(answer) if known else 1) * [_mask_id(wordpiece)]
     ids = (wordpiece.cls_id, *before, *masks, *after, wordpiece.sep_id)
     return _Pin(ids, right, tuple(answer) if known else (), len(masks))
 
 
-def _mask_id(wordpiece: WordPiece) -> int:
+def _mask_id(wordpiece: Tokenizer) -> int:
     if wordpiece.mask_id is None:
         template = marked("engine", "The vocabulary has no [MASK], so no word can be masked. Choose another.")
         raise ModelError(template)
@@ -181,15 +181,3 @@ def best_products(
         ]
         found = sorted(longer, key=lambda one: -one[1])[:count]
     return found
-
-
-def spelled(wordpiece: WordPiece, ids: Sequence[int]) -> str:
-    """Return pieces as they would be written: ## glued on, no space beside an ideograph."""
-    text = ""
-    for token in (wordpiece.tokens[number] for number in ids):
-        if token.startswith("##"):
-            text += token[2:]
-        else:
-            apart = text and not _IDEOGRAPH.match(text[-1]) and not _IDEOGRAPH.match(token)
-            text += f" {token}" if apart else token
-    return text

@@ -12,7 +12,7 @@ from engine.durable import replaced_file
 from engine.errors import ModelError, marked
 from engine.files import file_in, read_json_object
 from engine.model.folder import write_json
-from engine.text.wordpiece import TRUNCATIONS
+from engine.text.tokenizer import TRUNCATIONS
 
 INFO = "cloze.json"
 HOTTEST = 20.0  # that a temperature may be, and 1 / this the coldest

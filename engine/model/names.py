@@ -49,6 +49,7 @@ SHARED = {  # stored by some twice: the second must equal the first, or stands f
 }
 _KINDS = {"mix": ("weights", "scale"), "": ("bias",)}  # of other modules: weight and bias
 PREFIX = "bert."
+POSITIONS = "embeddings.position_embeddings.weight"
 SEGMENTS = "embeddings.token_type_embeddings.weight"
 _PART_OF_MODULE = {
     module: part for part, owns in PARTS.items() for own in owns for module in (own, *_TABLE[own])

@@ -76,6 +76,7 @@ class StoredModel:
                 self._found[first] = self._found.pop(second)
         self._at_zero = set(self.family.at_zero) - self._found.keys()
         self._added = self.family.added(config)
+        self._rows_before = config.family.rows_before(config)
 
     def is_added(self, plain: str) -> bool:
         """Whether a stored weight is a table whose first row is added to another weight."""
@@ -215,6 +216,8 @@ class StoredModel:
             if names.part_of(own) not in fresh:
                 pieces = _plain_names(own)
                 wanted.update(dict.fromkeys(pieces, (shape[0] // len(pieces), *shape[1:])))
+                before = [(name, self._rows_before[name]) for name in pieces if name in self._rows_before]
+                wanted.update((name, (shape[0] + count, *shape[1:])) for name, count in before)
                 added = [self._added[name] for name in pieces if name in self._added]
                 wanted.update((table, (count, *shape[1:])) for table, count in added)
         missing = [name for name in wanted if name not in self._found and name not in self._at_zero]
@@ -264,6 +267,12 @@ class StoredModel:
     def _read(self, own: str, target: Tensor) -> None:
         pieces = _plain_names(own)
         for name, rows in zip(pieces, target.chunk(len(pieces)), strict=True):
+            if name in self._rows_before:
+                count = self._rows_before[name]
+                whole = torch.empty(len(rows) + count, *rows.shape[1:])
+                self._read_one(name, whole)
+                rows.copy_(whole[count:])
+                continue
             self._read_one(name, rows)
             if name in self._added:
                 table, count = self._added[name]

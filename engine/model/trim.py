@@ -18,6 +18,7 @@ from engine.errors import ConfigError, ModelError, marked
 from engine.model.bert import Bert
 from engine.model.heads import PreTraining
 from engine.model.source import unfilled
+from engine.text.tokenizer import Tokenizer
 from engine.text.vocabulary import MASK, SPECIALS, TOO_MANY
 from engine.text.wordpiece import WordPiece
 
@@ -114,7 +115,7 @@ def _order(wordpiece: WordPiece, keep: np.ndarray) -> list[int]:
     return sorted(first) + sorted(others)  # those that only `added` knows have the highest ids, as they must
 
 
-def check_vocabulary(model: Bert | PreTraining, wordpiece: WordPiece) -> None:
+def check_vocabulary(model: Bert | PreTraining, wordpiece: Tokenizer) -> None:
     """Refuse a vocabulary with pieces that the model has no embedding for. Raises: ModelError."""
     if wordpiece.vocab_size > model.config.vocab_size:
         raise ModelError(TOO_MANY, count=wordpiece.vocab_size, known=model.config.vocab_size)

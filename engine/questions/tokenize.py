@@ -11,7 +11,7 @@ from engine.questions.fields import pair_field, text_field
 from engine.questions.question import Models, Question, asked, json_field
 
 if TYPE_CHECKING:
-    from engine.text.wordpiece import Encoding
+    from engine.text.tokenizer import Encoding
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,11 @@ class TokenizeQuestion(Question["Encoding"], command="tokenize", help="show how 
     json: bool = json_field("print ids, segments and spans as JSON")
 
     def answer(self, models: Models) -> Encoding:
+        from engine.text.read_tokenizer import read_tokenizer
         from engine.text.wordpiece import WordPiece
 
         place = self.model.folder
-        wordpiece = WordPiece.from_vocab(place) if place.is_file() else WordPiece.from_folder(place)
+        wordpiece = WordPiece.from_vocab(place) if place.is_file() else read_tokenizer(place)
         return wordpiece.encode(
             self.text, self.text_pair, max_length=self.max_length, truncation=self.truncation
         )

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from tokenizers import normalizers, pre_tokenizers
 
+from engine.text.tokenizer import Tokenizer
 from engine.text.vocabulary import MASK, SPECIALS, ExtraToken
 from engine.text.wordpiece import WordPiece
 
@@ -87,6 +88,7 @@ class Trace:
     ids: tuple[int, ...]
     offsets: tuple[Span, ...]  # of each piece, in `text`
     agrees: bool = True
+    unk_id: int = -1  # of what the vocabulary does not know
 
     @property
     def num_unknown(self) -> int:
@@ -102,12 +104,19 @@ class Trace:
         return low if low < len(self.words) and self.words[low].first <= piece else -1
 
 
-def trace(wordpiece: WordPiece, text: str) -> Trace:
-    """Return every step from `text` to its pieces. Its pieces, ids and spans equal those of `encode`."""
-    found = wordpiece.encode(text)
-    ids, pieces = found.input_ids[1:-1], found.tokens[1:-1]
-    offsets = found.offsets[1:-1]
-    cleaner = _cleaner(wordpiece.lowercase, _strips(wordpiece), wordpiece.chinese_chars)
+def trace(tokenizer: Tokenizer, text: str) -> Trace:
+    """Return every step from `text` to its pieces. Its pieces, ids and spans equal those of `encode`.
+
+    Only the steps of WordPiece are known: others' are left out.
+    """
+    found = tokenizer.encode(text)
+    ids, pieces, offsets = found.input_ids[1:-1], found.tokens[1:-1], found.offsets[1:-1]
+    if not isinstance(tokenizer, WordPiece):
+        words = tuple(_from_pieces(text, pieces, offsets, found.continues[1:-1]))
+        known = tuple(found.shown[1:-1]), tuple(ids), tuple(offsets)
+        return Trace(text, text, (), words, *known, agrees=False, unk_id=tokenizer.unk_id)
+    wordpiece = tokenizer
+    cleaner = _cleaner(wordpiece.lowercase, wordpiece.strips, wordpiece.chinese_chars)
     steps = _Steps(wordpiece, cleaner, text)
     for place in _added_places(wordpiece, cleaner, text, pieces, offsets):
         steps.cut(offsets[place][0])
@@ -118,11 +127,12 @@ def trace(wordpiece: WordPiece, text: str) -> Trace:
         text=text,
         cleaned="".join(steps.cleaned),
         changes=tuple(_merged(text, steps.effects)),
-        words=tuple(steps.words if agrees else _from_pieces(text, pieces, offsets)),
+        words=tuple(steps.words if agrees else _from_pieces(text, pieces, offsets, found.continues[1:-1])),
         pieces=tuple(pieces),
         ids=tuple(ids),
         offsets=tuple(offsets),
         agrees=agrees,
+        unk_id=wordpiece.unk_id,
     )
 
 
@@ -194,10 +204,6 @@ def _cleaner(lowercase: bool, strip: bool, chinese: bool) -> _Cleaner:
 @lru_cache(maxsize=4)
 def _ids_of(base: tuple[str, ...]) -> dict[str, int]:
     return {token: number for number, token in enumerate(base)}
-
-
-def _strips(wordpiece: WordPiece) -> bool:
-    return wordpiece.lowercase if wordpiece.strip_accents is None else wordpiece.strip_accents
 
 
 def _why_removed(char: str) -> str:
@@ -365,9 +371,11 @@ def _change(text: str, group: Sequence[tuple[int, _Effect]]) -> Change:
     return Change(start, stop, text[start:stop], after, first.kinds, first.why)
 
 
-def _from_pieces(text: str, pieces: Sequence[str], offsets: Sequence[Span]) -> Iterator[TracedWord]:
+def _from_pieces(
+    text: str, pieces: Sequence[str], offsets: Sequence[Span], continues: Sequence[bool]
+) -> Iterator[TracedWord]:
     """Yield words put together from the pieces alone, for a text whose steps are not understood."""
-    firsts = [place for place, piece in enumerate(pieces) if not piece.startswith("##") or not place]
+    firsts = [place for place in range(len(pieces)) if not continues[place] or not place]
     for first, last in pairwise([*firsts, len(pieces)]):
         start, stop = offsets[first][0], offsets[last - 1][1]
         yield TracedWord(text[start:stop], start, stop, "word", "", first, last)

@@ -78,17 +78,31 @@ def vocabulary_of(tokens: Sequence[str], lowercase: bool | None) -> Vocabulary:
 def read_vocab(path: Path, most: int = MOST_TOKENS) -> list[str]:
     """Return the tokens of a vocab.txt in order. Raises: DataError; ModelError if it has more of them."""
     # "\n" alone ends a line: bert-base-chinese holds U+2028 as a token, which splitlines() would split at.
-    text = _read_text(path, DataError).removesuffix("\n")
-    _check_size(text.count("\n") + 1, most)
+    text = read_text(path, DataError).removesuffix("\n")
+    check_size(text.count("\n") + 1, most)
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 
-def read_folder(folder: Path) -> Vocabulary:
-    """Return what a model folder says; see `WordPiece.from_folder`. Raises: ModelError, DataError."""
+def read_rules(folder: Path) -> dict[str, Any] | None:
+    """Return what stands in a folder's tokenizer.json; None where there is none. Raises: ModelError."""
+    path = file_in(folder, "tokenizer.json")
+    most_values = 4 * most_tokens(folder) + _VALUES_OF_ADDED + MOST_VALUES  # merges have up to three a token
+    if path is None:
+        return None
+    return read_json_object(
+        path, most=MAX_FILE_BYTES, most_values=most_values, writable=True, kind=ModelError
+    )
+
+
+def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
+    """Return what a model folder says; see `WordPiece.from_folder`. Args: rules: as `read_rules` gives them.
+
+    Raises: ModelError, DataError.
+    """
     config = _read_config(file_in(folder, "tokenizer_config.json"))
-    vocab, rules, most = file_in(folder, "vocab.txt"), file_in(folder, "tokenizer.json"), _most_tokens(folder)
+    vocab, most = file_in(folder, "vocab.txt"), most_tokens(folder)
     if rules is not None:
-        return _from_rules(rules, vocab, config, most)
+        return _from_rules(folder / "tokenizer.json", rules, vocab, config, most)
     if vocab is None and file_in(folder, "spiece.model") is not None:
         raise ModelError(_UNIGRAM, path=folder)
     if vocab is None:
@@ -155,7 +169,7 @@ def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
         )
 
 
-def _most_tokens(folder: Path) -> int:
+def most_tokens(folder: Path) -> int:
     """Return how many tokens the model beside a vocabulary knows, so that no larger one is built."""
     try:
         path = file_in(folder, "config.json")
@@ -179,7 +193,7 @@ _UNIGRAM = marked(
 )
 
 
-def _check_size(count: int, most: int) -> None:
+def check_size(count: int, most: int) -> None:
     if count > most:
         too_many = marked("engine", "The vocabulary has {count} pieces; Cloze reads at most {known}.")
         raise ModelError(too_many if most == MOST_TOKENS else TOO_MANY, count=count, known=most)
@@ -200,11 +214,9 @@ def _read_config(path: Path | None) -> dict[str, Any]:
     return config
 
 
-def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: int) -> Vocabulary:
-    most_values = most + _VALUES_OF_ADDED + MOST_VALUES
-    rules = read_json_object(
-        path, most=MAX_FILE_BYTES, most_values=most_values, writable=True, kind=ModelError
-    )
+def _from_rules(
+    path: Path, rules: dict[str, Any], vocab: Path | None, config: dict[str, Any], most: int
+) -> Vocabulary:
     if isinstance(rules.get("model"), dict) and rules["model"].get("type") == "Unigram":
         raise ModelError(_UNIGRAM, path=path.parent)
     model, cleaning = (
@@ -214,13 +226,13 @@ def _from_rules(path: Path, vocab: Path | None, config: dict[str, Any], most: in
     _part(path, rules, "pre_tokenizer", "BertPreTokenizer")
     _expect(path, "unk_token", model.get("unk_token"), "[UNK]")
     _expect(path, "continuing_subword_prefix", model.get("continuing_subword_prefix"), "##")
-    base = _in_order(path, model.get("vocab"))
-    _check_size(len(base), most)
-    added = _read_added(path, rules.get("added_tokens") or [], base)
+    base = in_order(path, model.get("vocab"))
+    check_size(len(base), most)
+    added = read_added(path, rules.get("added_tokens") or [], base)
     flags, notes = _read_flags(path, cleaning, config)
     known = set(base)
     tokens = base + tuple(token.content for token in added if token.content not in known)
-    _check_size(len(tokens), most)
+    check_size(len(tokens), most)
     notes += _notes_on_rules(cleaning, model, config)
     if vocab is not None and (other := tuple(read_vocab(vocab))) not in (base, tokens):
         note = marked(
@@ -287,7 +299,7 @@ def _read_flags(
     return flags, notes
 
 
-def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[ExtraToken, ...]:
+def read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[ExtraToken, ...]:
     """Return the added tokens, the usual special ones left out; those not in `base` must follow it."""
     ids = {token: number for number, token in enumerate(base)}
     added: list[tuple[int, ExtraToken]] = []
@@ -303,14 +315,14 @@ def _read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[ExtraT
         token = ExtraToken(**{key: entry[key] for key in ExtraToken.__slots__})
         if token != ExtraToken(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
             added.append((number, token))
-    _in_order(path, ids)
+    in_order(path, ids)
     if sum(len(token.content) for _, token in added) > _MOST_ADDED_IN_ALL:
         template = marked("engine", "The added tokens in {path} have more than {most} characters in all.")
         raise ModelError(template, path=path, most=_MOST_ADDED_IN_ALL)
     return tuple(token for _, token in sorted(added, key=lambda pair: pair[0]))
 
 
-def _in_order(path: Path, ids: Any) -> tuple[str, ...]:
+def in_order(path: Path, ids: Any) -> tuple[str, ...]:
     """Return the tokens of token -> id in the order of ids, which must be 0, 1, 2 and so on."""
     if not isinstance(ids, dict) or not all(type(number) is int for number in ids.values()):
         raise _damaged(path, "vocab")
@@ -352,7 +364,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)[:80]
 
 
-def _read_text(path: Path, kind: type[UserError]) -> str:
+def read_text(path: Path, kind: type[UserError]) -> str:
     if not os.path.lexists(path):
         raise kind(marked("engine", "There is no file {path}."), path=path)
     try:

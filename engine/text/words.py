@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +25,16 @@ class Word:
 def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tuple[Word, ...]:
     """Return the words of a text or pair, in order; special tokens are none.
 
-    A piece that begins with ## goes on with the word before it. A special token that was typed, such as
-    [MASK], is a word: it has characters.
+    A piece that goes on with the word before it is of that word. A special token that was typed, such as
+    [MASK], is a word: it has characters. A piece of nothing but a space is of no word.
     """
     texts = (text, text_pair or "")
     words: list[Word] = []
-    for position, token in enumerate(encoding.tokens):
-        if encoding.special_tokens_mask[position]:
-            continue
+    for position, continues in enumerate(encoding.continues):
         segment, (start, stop) = encoding.token_type_ids[position], encoding.offsets[position]
-        goes_on = token.startswith("##") and len(token) > 2 and words
+        if encoding.special_tokens_mask[position] or start == stop:
+            continue
+        goes_on = continues and words
         if goes_on and words[-1].segment == segment and words[-1].stop >= start:
             first = words.pop()
             start, pieces = first.start, (*first.pieces, position)

@@ -29,10 +29,12 @@ from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows, Indices
 from engine.text.examples import stratified_split
 from engine.text.inside_texts import labels_inside
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.reading.kinds import A_TABLE
 from engine.text.recipe import read_recipe
 from engine.text.roles import USUAL, Role, Roles, columns_named
 from engine.text.table import Table, reading_table
+from engine.text.tokenizer import Tokenizer
 from engine.text.wordpiece import WordPiece
 from engine.train import data_notes
 from engine.train.adapt import check_adapt
@@ -82,7 +84,7 @@ class Setup(RunSetup):
     def load(cls, folder: Path) -> Self:
         """Read what `save` wrote. Raises: ModelError if it is damaged."""
         about = read_setup(folder, _KINDS)
-        config, wordpiece = read_config(folder), WordPiece.from_folder(folder)
+        config, wordpiece = read_config(folder), read_tokenizer(folder)
         tensors = load_tensors(folder / "data.safetensors")
         sets: dict[str, EncodedRows] = {}
         for split in SPLITS:
@@ -124,7 +126,7 @@ class Setup(RunSetup):
         return {}
 
 
-def starting(config: FineTuneConfig) -> tuple[BertConfig, WordPiece]:
+def starting(config: FineTuneConfig) -> tuple[BertConfig, Tokenizer]:
     """Return shape and tokenizer that a run starts from, once it is seen that they suit the settings.
 
     Raises: ConfigError, DataError, ModelError.
@@ -177,10 +179,10 @@ def starting_config(config: FineTuneConfig) -> BertConfig:
     return BertConfig.preset(preset)
 
 
-def starting_tokenizer(config: FineTuneConfig) -> WordPiece:
+def starting_tokenizer(config: FineTuneConfig) -> Tokenizer:
     """Return the tokenizer a run starts from. Raises: DataError, ModelError."""
     if not config.model.model.startswith("new:"):
-        return WordPiece.from_folder(Path(config.model.model))
+        return read_tokenizer(Path(config.model.model))
     return vocabulary_named(config.model.vocab, config.model.lowercase)
 
 
@@ -205,7 +207,7 @@ def split_of(data: DataConfig, strata: Indices, together: Indices | None = None)
 
 
 def encode(
-    examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
+    examples: ExampleRows, wordpiece: Tokenizer, max_length: int, truncation: str
 ) -> Steps[tuple[EncodedRows, int]]:
     """Cut texts into WordPieces; a generator whose return value is (EncodedRows, how many texts were cut)."""
     ids = bytearray()  # of all texts end to end: as arrays of their own they take 100 bytes more each
@@ -267,7 +269,7 @@ def roles_of(data: DataConfig, table: Table, asked: Sequence[Role] = USUAL) -> R
     return Roles(**{role.name: columns_named(table, getattr(data, role.name), role.most) for role in asked})
 
 
-def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: WordPiece) -> None:
+def check_lengths(data: DataConfig, shape: BertConfig, wordpiece: Tokenizer) -> None:
     """Refuse a length or a vocabulary the model has no embeddings for. Raises: ConfigError, ModelError."""
     check_positions(data.max_length, shape)
     least = 5 if data.text_pair else 3
@@ -292,9 +294,9 @@ def check_positions(length: int, shape: BertConfig) -> None:
         )
 
 
-def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> None:
+def check_fit(shape: BertConfig, wordpiece: Tokenizer, *, with_pair: bool) -> None:
     """Refuse ids or segments the model has no embeddings for. Raises: ModelError."""
-    if with_pair and shape.type_vocab_size < 2:
+    if with_pair and not shape.reads_pairs:
         raise ModelError(
             marked(
                 "engine", "The model knows only one segment, so it cannot read pairs. Choose another model."
@@ -303,7 +305,7 @@ def check_fit(shape: BertConfig, wordpiece: WordPiece, *, with_pair: bool) -> No
     check_rows(shape, wordpiece)
 
 
-def check_rows(shape: BertConfig, wordpiece: WordPiece) -> None:
+def check_rows(shape: BertConfig, wordpiece: Tokenizer) -> None:
     """Refuse a vocabulary that has more pieces than the model has embeddings. Raises: ModelError."""
     if wordpiece.vocab_size > shape.vocab_size:
         raise ModelError(

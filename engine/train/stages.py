@@ -22,7 +22,7 @@ from engine.settings.pipeline import PipelineConfig, StagesConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.examples import LabelSettings, finding_examples
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_wordpiece
 from engine.train.plan import pretraining_seconds
 from engine.train.prepare import (
     check_lengths,
@@ -173,7 +173,7 @@ def check(folder: Path, config: PipelineConfig) -> None:
             field="validation_share",
         )
     first = with_length(fine_tuning(config, asked.model, 0), USUAL_LENGTH)
-    shape, wordpiece = starting_config(first), WordPiece.from_folder(Path(asked.model))
+    shape, wordpiece = starting_config(first), read_wordpiece(Path(asked.model))
     check_lengths(first.data, shape, wordpiece)
     if asked.trim_vocab:
         ids_to_keep(np.zeros(wordpiece.vocab_size, np.int64), asked.trim_vocab, wordpiece)  # refuses too few
@@ -219,7 +219,7 @@ def _check_budgets(asked: StagesConfig) -> None:
 
 def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
     """Refuse a text of fewer tokens than a step takes; reads no more than that. Raises: ConfigError."""
-    wordpiece, found = WordPiece.from_folder(Path(asked.model)), 0
+    wordpiece, found = read_wordpiece(Path(asked.model)), 0
     for text in texts:
         found += len(wordpiece.encode_ids([text])[0])
         if found * (1 - asked.held_out_share) >= asked.batch_tokens:

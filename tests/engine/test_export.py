@@ -32,7 +32,7 @@ from engine.model.heads import QuestionAnswering, TokenClassifier, on_batch
 from engine.model.weights import save_model
 from engine.settings.finetune import DataConfig
 from engine.text.batch import EncodedRows, collate
-from engine.text.wordpiece import TRUNCATIONS
+from engine.text.tokenizer import TRUNCATIONS
 from engine.train.finetune import fine_tune
 from engine.train.metrics import wilson_interval
 from engine.train.run.runs import read_metrics

@@ -216,7 +216,7 @@ class WeightDialog(QDialog):
         place = vectors.answer_place(now, walk)
         place = place if place in masks(now) else masks(now)[0]
         target = vectors.target_id(now, walk)
-        answer = now.about.wordpiece.tokens[target] if target >= 0 else self.target.text()
+        answer = now.about.wordpiece.as_word((target,)) if target >= 0 else self.target.text()
         taught = TaughtWeight(answer, self._name, self._row, self._column, place, self.rate.value())
         asked = AnatomyRequest(now.about.folder, now.text, now.text_pair)
         work = partial(requests.teach, self._models, asked, taught)

@@ -45,7 +45,6 @@ from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
 from engine.questions.anatomy import TraceQuestion
-from engine.text.vocabulary import MASK
 
 COMMAND_FILE = "anatomy.npz"
 PATIENCE_MS = 500  # after which it is said that numbers take a while
@@ -263,7 +262,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
             return False
         place = self.walk.piece
         same = was.now.pieces[place : place + 1] == now.pieces[place : place + 1]
-        return not same and now.pieces[place] != MASK
+        return not same and now.ids[place] != now.about.wordpiece.mask_id
 
     def _refuse(self, error: BaseException) -> None:
         self._wanted = None
@@ -349,7 +348,8 @@ class AnatomyPage(LookingPage[AnatomyState]):
         if start == stop:
             return
         text, pair = found.now.text, found.now.text_pair or ""
-        self.walk = self.walk.changed(target=found.now.pieces[self.walk.piece])
+        word = found.now.about.wordpiece.as_word((found.now.ids[self.walk.piece],))
+        self.walk = self.walk.changed(target=word)
         if found.now.encoding.token_type_ids[self.walk.piece] and found.now.text_pair is not None:
             pair = f"{pair[:start]}[MASK]{pair[stop:]}"
         else:
@@ -428,7 +428,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         guess = ""
         if is_asked:
             blank = self.walk.changed(target="")
-            guess = now.about.wordpiece.tokens[vectors.target_id(now, blank)]
+            guess = now.about.wordpiece.as_word((vectors.target_id(now, blank),))
         self.happens.show_target(self.walk.target, guess, is_asked=is_asked, is_hidden=hidden)
 
     def _paint(self) -> None:

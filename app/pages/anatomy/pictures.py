@@ -48,10 +48,11 @@ class StepRows:
         self.own, self.head = f"layer.{walk.layer}.", walk.head - 1
 
     def heads(self) -> tuple[VectorRowHeader, ...]:
-        specials = {"[CLS]", "[SEP]", "[PAD]"}
+        tokenizer, ids = self.anatomy.about.wordpiece, self.anatomy.ids
+        specials = {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id}
         pieces = self.anatomy.pieces
         found = [
-            VectorRowHeader(pieces[place], place, place == self.walk.piece, pieces[place] in specials)
+            VectorRowHeader(pieces[place], place, place == self.walk.piece, ids[place] in specials)
             for place in self.places
         ]
         if self.others:

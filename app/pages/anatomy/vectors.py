@@ -94,17 +94,18 @@ def target_id(anatomy: Anatomy, walk: Walk) -> int:
     if not typed:
         return int(shares(anatomy, MASKED, answer_place(anatomy, walk)).argmax())
     wordpiece = anatomy.about.wordpiece
-    if typed in wordpiece.tokens:
-        return wordpiece.tokens.index(typed)
-    ids = wordpiece.encode_ids([typed])[0].tolist()
-    return int(ids[0]) if len(ids) == 1 and ids[0] != wordpiece.unk_id else -1
+    ids = wordpiece.ids_as_spelled(typed)
+    if len(ids) != 1 and typed in wordpiece.tokens:
+        return wordpiece.tokens.index(typed)  # by its name, such as Ġand
+    return ids[0] if len(ids) == 1 and ids[0] != wordpiece.unk_id else -1
 
 
 def first_content(anatomy: Anatomy) -> int:
     """Return the first piece that begins a word that says something, "bank" before "the"; else the first."""
     special = anatomy.encoding.special_tokens_mask
     own = [place for place in range(anatomy.num_tokens) if not special[place]]
-    said = (place for place in own if _says_something(anatomy.pieces[place]))
+    spelled = anatomy.about.wordpiece.as_word
+    said = (place for place in own if _says_something(spelled((anatomy.ids[place],))))
     return next(said, own[0] if own else 0)
 
 

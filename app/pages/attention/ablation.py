@@ -341,12 +341,19 @@ class HeadAblation(QObject):
         self._card.show_reason(self.reason(), word.text if can_mask and word is not None else "")
         self.changed.emit()
 
+    def _masks(self) -> list[int]:
+        """Return the tokens that are masks."""
+        if self._about is None or self._maps is None:
+            return []
+        mask_id = self._about.wordpiece.mask_id
+        return [place for place, one in enumerate(self._maps.encoding.input_ids) if one == mask_id]
+
     def reason(self) -> str:
         """Return why nothing can change, "" where something can."""
         about, maps = self._about, self._maps
         if about is None or maps is None:
             return self.tr("There is nothing to compare yet.")
-        if about.labels or (about.has_masked_words and MASK in maps.encoding.tokens):
+        if about.labels or (about.has_masked_words and self._masks()):
             return ""
         if about.has_next_sentence and maps.text_pair is not None:
             return ""
@@ -381,7 +388,7 @@ class HeadAblation(QObject):
             return
         self.effects = found
         self._card.ranking_link.setEnabled(bool(found.effects))
-        self._card.show_rows(effect_rows(found, maps.encoding.tokens))
+        self._card.show_rows(effect_rows(found, self._masks()))
         self.changed.emit()
 
     def _word_to_mask(self) -> Word | None:

@@ -33,7 +33,7 @@ from engine.inspect.attribution.gradients import FEWEST_STEPS, INTEGRATED, Attri
 from engine.inspect.attribution.path import num_operations
 from engine.inspect.loaded_model import ModelSummary
 from engine.settings.shared import DeviceConfig
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word, words_of
 from engine.train.plan import told
 

@@ -26,7 +26,7 @@ from engine.inspect.attribution.target import (
     Target,
 )
 from engine.inspect.loaded_model import ModelSummary
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word
 
 TOOLTIP = Qt.ItemDataRole.ToolTipRole
@@ -219,7 +219,7 @@ class AttributionChoices(QWidget):
         self._has_masked_words, is_same = about.has_masked_words, found == self._words
         self._words = found
         if not is_same or not about.has_masked_words or self._hidden is None:  # another model hid none
-            self._hidden = _longest(found, encoding) if about.has_masked_words else None
+            self._hidden = _longest(found, _masks(about, encoding)) if about.has_masked_words else None
         self._labels = about.labels
         self.question.clear()
         if about.labels:
@@ -340,8 +340,8 @@ def _masks(about: ModelSummary, encoding: Encoding) -> list[int]:
     return [place for place, number in enumerate(encoding.input_ids) if number == about.wordpiece.mask_id]
 
 
-def _longest(found: tuple[Word, ...], encoding: Encoding) -> int | None:
+def _longest(found: tuple[Word, ...], masks: list[int]) -> int | None:
     """Return the first token of the longest word of one piece, to begin with; None without words."""
-    typed = [word for word in found if encoding.tokens[word.pieces[0]] != "[MASK]"]
+    typed = [word for word in found if word.pieces[0] not in masks]
     alone = [word for word in typed if len(word.pieces) == 1] or typed
     return max(alone, key=lambda word: len(word.text)).pieces[0] if alone else None

@@ -12,7 +12,7 @@ from app.plots.attribution import ScoredWord, signed
 from engine.inspect.attribution.gradients import INTEGRATED, METHODS, Attribution
 from engine.inspect.attribution.path import BASELINES
 from engine.inspect.attribution.target import LOG_ODDS, MEASURES
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word
 
 
@@ -178,7 +178,7 @@ def scored_pieces(result: Attribution) -> list[ScoredWord]:
     """Return the pieces, [CLS] and [SEP] among them where they have a score."""
     encoding, texts = result.encoding, (result.text, result.text_pair or "")
     found = []
-    for place, token in enumerate(encoding.tokens):
+    for place, token in enumerate(encoding.shown):
         segment, (start, stop) = encoding.token_type_ids[place], encoding.offsets[place]
         is_special, is_gap = bool(encoding.special_tokens_mask[place]), place in result.asked.places
         found.append(
@@ -202,7 +202,7 @@ def _is_joined(text: str, start: int) -> bool:
 def _pieces_words(encoding: Encoding, word: Word) -> str:
     if len(word.pieces) == 1:
         return ""
-    pieces = " ".join(encoding.tokens[place] for place in word.pieces)
+    pieces = " ".join(encoding.shown[place] for place in word.pieces)
     return words.translate("attribution", "{count} pieces: {pieces}").format(
         count=len(word.pieces), pieces=words.shorten(pieces, 80)
     )

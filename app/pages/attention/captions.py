@@ -148,21 +148,23 @@ def count_words(segments: Sequence[int], config: BertConfig) -> str:
     return f"{said} · {words.file_size(size)}" if size > LARGE_BYTES else said
 
 
-def mass_words(masses: BlockMasses) -> list[tuple[str, str]]:
-    """Return where the words' attention goes: "A → B" and a share of A's; [CLS] and [SEP] of all words'."""
+def mass_words(masses: BlockMasses, cls: str, sep: str) -> list[tuple[str, str]]:
+    """Return where the words' attention goes: "A → B" and a share of A's; [CLS] and [SEP] of all words'.
+
+    Args: cls, sep: as the vocabulary calls them.
+    """
     arrow = "\u2009→\u2009"
     found = []
     for row, name in enumerate(masses.rows):
         for column, at in enumerate(masses.columns[:2]):
             if at in masses.rows:
                 found.append((f"{name}{arrow}{at}", words.share(float(masses.values[row, column]), 0)))
-    found += [("[CLS]", words.share(masses.cls, 0)), ("[SEP]", words.share(masses.sep, 0))]
+    found += [(cls, words.share(masses.cls, 0)), (sep, words.share(masses.sep, 0))]
     return found
 
 
-def effect_rows(found: EffectTable, tokens: Sequence[str]) -> list[EffectRow]:
-    """Return what to show of effects, masked words first. Args: tokens: to count the masks."""
-    masks = [place for place, token in enumerate(tokens) if token == "[MASK]"]
+def effect_rows(found: EffectTable, masks: list[int]) -> list[EffectRow]:
+    """Return what to show of effects, masked words first. Args: masks: where they stand among the tokens."""
     rows = [
         EffectRow(watched_words(one.watched, masks), one.before, one.after, _tip(one))
         for one in found.effects

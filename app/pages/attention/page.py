@@ -422,7 +422,9 @@ class AttentionPage(LookingPage[AttentionState]):
         self.picture.show_answer(mosaic, self.chosen)
 
     def _take_masses(self, masses: BlockMasses) -> None:
-        self.picture.show_masses(captions.mass_words(masses))
+        if self.maps is not None:
+            cls, *_, sep = self.maps.encoding.shown
+            self.picture.show_masses(captions.mass_words(masses, cls, sep))
 
     def _effects_changed(self) -> None:
         found = self.ablation.effects

@@ -14,7 +14,7 @@ from engine.model.convert import Conversion, converting
 from engine.model.info import read_info
 from engine.model.inventory import Inventory, take_stock
 from engine.model.sentence_files import read_sentence_files
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.train.run.kept import history, run_of
 
 
@@ -46,7 +46,7 @@ def read_detail(path: Path) -> ModelDetail:
     inventory, info, run = take_stock(path), read_info(path), run_of(path)
     num_kept = len(history(run)) if run is not None else 0
     try:
-        wordpiece = WordPiece.from_folder(path)
+        wordpiece = read_tokenizer(path)
     except UserError as error:
         return ModelDetail(path, inventory, None, 0, False, (), info, num_kept, error)
     pieces, has_mask = wordpiece.vocab_size, wordpiece.mask_id is not None

@@ -16,7 +16,7 @@ from app.work.inspector import Inspector
 from engine.errors import UserError
 from engine.inspect.loaded_model import ModelSummary
 from engine.inspect.masked.masked import GappedText, mask
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word, words_of
 
 

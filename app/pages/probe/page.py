@@ -179,7 +179,8 @@ class ProbePage(LookingPage[ProbeState]):
     def _say_layers(self, about: ModelSummary) -> None:
         """Say which of its layers a model answers by that has others for whole texts."""
         said = self.tr(
-            "Answered by the layers trained on masked words. Fine-tuning and text vectors use those of {name}."
+            "Answered by the layers trained on masked words. Fine-tuning and text vectors use those of "
+            "{name}."
         )
         set_or_hide(self.layers, said.format(name=about.encoder_name) if about.encoder_name else "")
 

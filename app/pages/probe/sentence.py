@@ -18,6 +18,7 @@ from app.pages.probe.history import QuestionHistory
 from app.plots.buttons import save_icon
 from app.plots.word_chips import MaskableWord, WordChips
 from app.session import Session
+from engine.text.vocabulary import MASK
 
 MOST_IN_MENU = 20
 IS_OPEN = "probe_text_is_open"  # in the settings: whether the boxes for the text are shown
@@ -111,28 +112,31 @@ class SentenceCard(Card):
         self._places = list(range(len(self._draft.words)))
         chips = []
         for word in self._draft.words:
-            assert encoding is not None
-            pieces = [encoding.tokens[place] for place in word.pieces]
+            about = self._draft.about
+            assert encoding is not None and about is not None
+            pieces = [encoding.shown[place] for place in word.pieces]
+            first = encoding.input_ids[word.pieces[0]]
             note = ""
             if len(pieces) > 1:
                 note = self.tr("{count} pieces: {pieces}").format(
                     count=words.number(len(pieces)), pieces=" ".join(pieces)
                 )
-            elif pieces == ["[UNK]"]:
-                note = self.tr("not in the vocabulary: the model reads [UNK]")
+            elif first == about.wordpiece.unk_id:
+                note = self.tr("not in the vocabulary: the model reads {piece}").format(piece=pieces[0])
             gap = next((gap for gap in map(self._gap_of, word.pieces) if gap), 0)
-            chips.append(MaskableWord(word.text, word.segment, gap, note=note))
+            text = MASK if first == about.wordpiece.mask_id else word.text
+            chips.append(MaskableWord(text, word.segment, gap, note=note))
         return chips
 
     def _piece_chips(self) -> list[MaskableWord]:
         encoding = self._draft.encoding
         if encoding is None:
             return []
-        self._places = list(range(len(encoding.tokens)))
+        self._places = list(range(len(encoding.shown)))
         return [
             MaskableWord(token, segment, self._gap_of(place), is_special=bool(special))
             for place, (token, segment, special) in enumerate(
-                zip(encoding.tokens, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
+                zip(encoding.shown, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
             )
         ]
 

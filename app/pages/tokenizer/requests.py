@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from app.plots.pieces_layout import PieceChip, WordColumn
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Progress, Steps
-from engine.inspect.token_rows import TokenRow, token_rows
+from engine.inspect.token_rows import TokenRow, padding_row, token_rows
 from engine.inspect.tokenizing import TableTokens, measure_table
 from engine.model.config import BertConfig
 from engine.model.weights import read_config
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.roles import Roles
 from engine.text.table import Table
+from engine.text.tokenizer import Tokenizer
 from engine.text.trace import Trace, TracedWord, trace
 from engine.text.wordpiece import WordPiece
 
@@ -32,7 +34,7 @@ class OpenVocabulary:
     """A vocabulary that was read, and where from. max_length: of its model."""
 
     path: Path
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     max_length: int
     notes: tuple[Sentence, ...]
 
@@ -74,7 +76,7 @@ class Tokenization:
 
 def read_vocabulary(path: Path) -> OpenVocabulary:
     """Return the vocabulary of a model folder or of a vocab.txt. Raises: ModelError, DataError."""
-    wordpiece = WordPiece.from_folder(path) if path.is_dir() else WordPiece.from_vocab(path)
+    wordpiece = read_tokenizer(path) if path.is_dir() else WordPiece.from_vocab(path)
     longest = USUAL_LENGTH
     if (path / "config.json").is_file():
         config: BertConfig = read_config(path)
@@ -90,7 +92,8 @@ def look(asked: TextToCut) -> Steps[Tokenization]:
         for text in texts if vocabulary is not None else ():
             assert vocabulary is not None
             yield Progress(stage=marked("engine", "Tokenizing"), done=0, total=0)
-            found.append(_trace(vocabulary.wordpiece, text))
+            tokenizer = vocabulary.wordpiece
+            found.append(_trace(tokenizer, tokenizer.with_masks(text)))
     rows = _rows(asked, traces)
     yield Progress(stage=marked("engine", "Tokenizing"), done=0, total=0)
     columns, left_out = columns_of(rows, traces, beside)
@@ -100,7 +103,7 @@ def look(asked: TextToCut) -> Steps[Tokenization]:
 
 
 @lru_cache(maxsize=4)
-def _trace(wordpiece: WordPiece, text: str) -> Trace:
+def _trace(wordpiece: Tokenizer, text: str) -> Trace:
     """Return a trace, kept: another length or padding asks for the same again."""
     return trace(wordpiece, text)
 
@@ -122,8 +125,8 @@ def _rows(asked: TextToCut, traces: Sequence[Trace]) -> tuple[TokenRow, ...]:
     if asked.padding == "multiple":
         real = sum(row.position is not None for row in rows)
         missing = -real % MULTIPLE
-        padding = (TokenRow("[PAD]", cutter.pad_id, 0, real + i, 0, "padding") for i in range(missing))
-        rows = (*rows, *padding)
+        padding = padding_row(cutter)
+        rows = (*rows, *(replace(padding, position=real + i) for i in range(missing)))
     return rows
 
 
@@ -160,8 +163,9 @@ def columns_of(
         columns += texts
         left_out += rest
         place += len(found.ids)
-        columns.append(_mark(rows[place], place))
-        place += 1
+        while place < len(rows) and rows[place].kind == "special":
+            columns.append(_mark(rows[place], place))
+            place += 1
     padding = rows[place:]
     if padding:
         text = padding[0].piece if len(padding) == 1 else f"{padding[0].piece} ×{len(padding)}"
@@ -191,7 +195,7 @@ def _text_columns(
         every = [*own, *other]
         start, stop = min(word.start for word in every), max(word.stop for word in every)
         pieces = [place + piece for word in own for piece in range(word.first, word.last)]
-        chips = tuple(_chip(rows[piece], piece, start) for piece in pieces)
+        chips = tuple(_chip(rows[piece], piece, start, found.unk_id) for piece in pieces)
         second = tuple(
             _second(beside, piece, start, segment) for word in other for piece in range(word.first, word.last)
         )
@@ -202,15 +206,15 @@ def _text_columns(
     return columns, len(found.words) - used
 
 
-def _chip(row: TokenRow, place: int, start: int) -> PieceChip:
-    kind = "unknown" if row.kind == "piece" and row.piece == "[UNK]" else row.kind
+def _chip(row: TokenRow, place: int, start: int, unknown: int) -> PieceChip:
+    kind = "unknown" if row.kind == "piece" and row.id == unknown else row.kind
     return PieceChip(row.piece, row.id, place, kind, row.start - start, row.stop - start, row.segment)
 
 
 def _second(found: Trace | None, piece: int, start: int, segment: int) -> PieceChip:
     assert found is not None
     (first, last), text = found.offsets[piece], found.pieces[piece]
-    kind = "unknown" if text == "[UNK]" else "piece"
+    kind = "unknown" if found.ids[piece] == found.unk_id else "piece"
     return PieceChip(text, found.ids[piece], -1, kind, first - start, last - start, segment)
 
 

@@ -65,6 +65,11 @@ class TokenRows(RowsModel):
         self.found = found
         self.put(self.columns, found.rows if found else ())
 
+    @property
+    def unk_id(self) -> int:
+        """The id of what the vocabulary does not know."""
+        return self.found.asked.first.wordpiece.unk_id if self.found else -1
+
     def row_at(self, number: int) -> TokenRow:
         """Return a row."""
         row: TokenRow = self.rows[number]
@@ -82,7 +87,7 @@ class TokenRows(RowsModel):
             number(self.tr("Position"), self._position, place),
             column(self.tr("Piece"), of("piece"), goes_on),
             number(self.tr("ID"), of("id"), self.tr("input_ids: the number in the vocabulary")),
-            number(self.tr("Segment"), of("segment"), self.tr("token_type_ids: 0 for A, 1 for B")),
+            number(self.tr("Segment"), self._segment, self.tr("token_type_ids: 0 for A, 1 for B")),
             number(self.tr("Mask"), of("mask"), self.tr("attention_mask: 1 is read, 0 is padding")),
             column(self.tr("Characters"), _span, span),
             column(self.tr("Word"), self._word, self.tr("The word as it was written")),
@@ -90,6 +95,10 @@ class TokenRows(RowsModel):
 
     def _position(self, row: TokenRow) -> str:
         return self.tr("truncated") if row.position is None else str(row.position)
+
+    def _segment(self, row: TokenRow) -> int:
+        tells = self.found is None or self.found.asked.first.wordpiece.tells_segments
+        return row.segment if tells else 0
 
     def _word(self, row: TokenRow) -> str:
         if row.word < 0:
@@ -143,7 +152,7 @@ class ChipDelegate(QStyledItemDelegate):
         ink, style = colors.text, Qt.PenStyle.SolidLine
         if row.kind != "piece":
             fill, frame, ink = colors.card, colors.line, colors.muted
-        elif text == "[UNK]":
+        elif row.id == model.unk_id:
             fill, frame, ink, style = colors.card, colors.wrong, colors.wrong, Qt.PenStyle.DashLine
         painter.setPen(QPen(QColor(frame), 1.2, style))
         painter.setBrush(QColor(fill))

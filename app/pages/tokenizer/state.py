@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.work.page_state import VOCABULARIES, PageState, limited, model_field, other_model
 from engine.errors import marked
-from engine.text.wordpiece import TRUNCATIONS
+from engine.text.tokenizer import TRUNCATIONS
 
 STEPS = ("clean", "split", "match", "frame", "rows")
 LONGEST = 4096  # pieces of a row

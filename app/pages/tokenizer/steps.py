@@ -58,11 +58,12 @@ class StepStrip(SegmentedButtons):
         if found is not None:
             count = words.number
             num_words = sum(len(trace.words) for trace in found.traces)
+            num_special = sum(row.kind == "special" for row in found.rows)
             said = [
                 changes_words(sum(len(trace.changes) for trace in found.traces)),
                 words_words(num_words),
                 pieces_words(sum(len(trace.ids) for trace in found.traces)),
-                self.tr("{count} added").format(count=count(1 + len(found.traces))),
+                self.tr("{count} added").format(count=count(num_special)),
                 self.tr("{count} of {most}").format(
                     count=count(found.num_real), most=count(found.asked.max_length)
                 ),

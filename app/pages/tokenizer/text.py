@@ -32,7 +32,7 @@ from app.plots.buttons import yield_to_layout
 from app.plots.pieces import PiecesPlot
 from app.session import Session
 from app.work.worker import Channel
-from engine.text.wordpiece import TRUNCATIONS
+from engine.text.tokenizer import TRUNCATIONS
 
 QUICK = 20_000  # characters that do not wait for a model's answer
 REST_MS = 150  # after the last turn at a spin box

@@ -6,6 +6,7 @@ from app import words
 from app.pages.tokenizer.requests import OpenVocabulary, Tokenization
 from app.plots.token_labels import is_right_to_left
 from engine.text.trace import LONGEST, Change, TracedWord
+from engine.text.wordpiece import WordPiece
 
 
 def vocabulary_words(found: OpenVocabulary) -> str:
@@ -16,16 +17,15 @@ def vocabulary_words(found: OpenVocabulary) -> str:
 
 def _casing(found: OpenVocabulary) -> str:
     wordpiece = found.wordpiece
-    strips = wordpiece.lowercase if wordpiece.strip_accents is None else wordpiece.strip_accents
     if wordpiece.lowercase:
         return (
             words.translate("tokenizer_words", "lower case")
-            if strips
+            if wordpiece.strips
             else words.translate("tokenizer_words", "lower case, accents stay")
         )
     return (
         words.translate("tokenizer_words", "capitals stay, no accents")
-        if strips
+        if wordpiece.strips
         else words.translate("tokenizer_words", "capitals and accents stay")
     )
 
@@ -101,12 +101,14 @@ def kind_words(word: TracedWord) -> str:
 
 def clean_words(found: Tokenization) -> str:
     """Return what cleaning is, with this vocabulary."""
+    wordpiece = found.asked.first.wordpiece
+    if not isinstance(wordpiece, WordPiece):
+        return words.tr_engine(wordpiece.cleaning)
     said = [
         words.translate(
             "tokenizer_words", "Invisible characters are removed, and every blank becomes a space."
         )
     ]
-    wordpiece = found.asked.first.wordpiece
     if wordpiece.lowercase:
         said.append(
             words.translate(
@@ -126,6 +128,8 @@ def clean_words(found: Tokenization) -> str:
 
 def split_words(found: Tokenization) -> str:
     """Return what the basic split is."""
+    if splitting := found.asked.first.wordpiece.splitting:
+        return words.tr_engine(splitting)
     return words.translate(
         "tokenizer_words",
         "The cleaned text is split at spaces, and every punctuation mark becomes a "
@@ -195,15 +199,19 @@ def frame_words(found: Tokenization) -> str:
     said = [
         words.translate(
             "tokenizer_words",
-            "[CLS] (id {cls}) begins the text. Its vector represents the whole text, and a "
+            "{piece} (id {id}) begins the text. Its vector represents the whole text, and a "
             "classifier reads its answer there.",
-        ).format(cls=wordpiece.cls_id),
+        ).format(piece=wordpiece.tokens[wordpiece.cls_id], id=wordpiece.cls_id),
         words.translate(
             "tokenizer_words",
-            "[SEP] (id {sep}) ends each text, so the model knows where A ends and B begins.",
-        ).format(sep=wordpiece.sep_id),
+            "{piece} (id {id}) ends each text, so the model knows where A ends and B begins.",
+        ).format(piece=wordpiece.tokens[wordpiece.sep_id], id=wordpiece.sep_id),
     ]
-    if len(found.traces) > 1:
+    if not wordpiece.tells_segments:
+        said.append(
+            words.translate("tokenizer_words", "Segment ID: 0 everywhere. Separators alone tell A from B.")
+        )
+    elif len(found.traces) > 1:
         said.append(
             words.translate(
                 "tokenizer_words", "Segment ID: 0 for [CLS], A and its [SEP], 1 for B and its [SEP]."

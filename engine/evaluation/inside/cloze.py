@@ -23,7 +23,7 @@ from engine.inspect.masked.perplexity import ALONE, hidden_with
 from engine.inspect.masked.row_scores import score_rows
 from engine.inspect.masked.score import PieceScore
 from engine.inspect.passes import InputRow
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 
 FEW_GUESSES = 5  # among which a word counts as nearly foreseen
 TEXTS_AT_ONCE = 16
@@ -129,12 +129,12 @@ def _turns(subject: LoadedModel, encoding: Encoding, within_words: str) -> list[
 
 
 def _words(encoding: Encoding) -> list[tuple[int, ...]]:
-    """Return the places of the pieces of each word; a piece that begins with ## goes on with the last one."""
+    """Return the places of the pieces of each word; as the vocabulary has them."""
     words: list[list[int]] = []
-    for place, token in enumerate(encoding.tokens):
+    for place, goes_on in enumerate(encoding.continues):
         if encoding.special_tokens_mask[place]:
             continue
-        if token.startswith("##") and words and words[-1][-1] == place - 1:
+        if goes_on and words and words[-1][-1] == place - 1:
             words[-1].append(place)
         else:
             words.append([place])

@@ -14,7 +14,7 @@ from engine.text.example_rows import Example, ExampleRows
 from engine.text.examples import LabelSettings, finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.train.prepare import check_fit
 
 USUAL_TEXTS = 200  # asked about where nobody says how many

@@ -63,7 +63,7 @@ def largest(values: Floats, count: int) -> list[int]:
 def name_of(anatomy: Anatomy, head: str, key: int) -> str:
     """Return what a head can say as it is written: a piece, a label; "0" and "1" of the next sentence."""
     if head == MASKED:
-        return anatomy.about.wordpiece.tokens[key]
+        return anatomy.about.wordpiece.shown[key]
     return anatomy.about.labels[key] if head == LABEL else str(key)
 
 

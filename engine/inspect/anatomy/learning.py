@@ -129,7 +129,7 @@ def learn(
 def _target(subject: LoadedModel, answer: str) -> int:
     ids = must_spell(subject.wordpiece, answer)
     if len(ids) > 1:
-        pieces = " ".join(subject.wordpiece.tokens[number] for number in ids)
+        pieces = " ".join(subject.wordpiece.shown[number] for number in ids)
         template = marked(
             "engine", "{word} is {count} pieces ({pieces}), but a [MASK] hides one. Name one piece."
         )

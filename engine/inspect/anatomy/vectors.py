@@ -25,7 +25,7 @@ from engine.inspect.loaded_model import LoadedModel, ModelSummary, looking
 from engine.model.activations import activation
 from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.names import plain_name, published_names
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 
 Weights = Mapping[str, Tensor]  # by their published names, without "bert."
 
@@ -92,7 +92,7 @@ class Anatomy:
     @cached_property
     def pieces(self) -> tuple[str, ...]:
         """The tokens, padding included."""
-        return tuple(self.about.wordpiece.tokens[number] for number in self.ids)
+        return tuple(self.about.wordpiece.shown[number] for number in self.ids)
 
     @property
     def num_tokens(self) -> int:
@@ -206,7 +206,8 @@ def _given(subject: LoadedModel, encoding: Encoding, changes: PassSettings, pad_
         )
         raise UserError(template, length=pad_to, count=length, most=subject.max_length)
     filler = max(0, pad_to - length)
-    segments = changes.placed(changes.segments, [*encoding.token_type_ids, *[0] * filler])
+    of_texts = encoding.token_type_ids if subject.config.family.has_segments else [0] * length
+    segments = changes.placed(changes.segments, [*of_texts, *[0] * filler])
     positions = changes.placed(changes.positions, list(range(length + filler)))
     ids = [*encoding.input_ids, *[subject.config.pad_token_id] * filler]
     lists = (ids, segments, positions, [1] * length + [0] * filler)

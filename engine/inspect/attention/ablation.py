@@ -305,7 +305,7 @@ def _outcome(found: _Answers, variant: int, subject: LoadedModel, top_k: int) ->
         best = found.masked[variant].topk(min(top_k, found.masked.shape[-1]), -1)
         rows = zip(found.places, best.indices.tolist(), best.values.tolist(), strict=True)
         for place, ids, shares in rows:
-            words = tuple(subject.wordpiece.tokens[number] for number in ids)
+            words = tuple(subject.wordpiece.as_word((number,)) for number in ids)
             guesses.append(MaskGuess(place, words, tuple(ids), tuple(shares)))
     follows = None if found.next_sentence is None else float(found.next_sentence[variant])
     shares = [] if found.classes is None else found.classes[variant].tolist()

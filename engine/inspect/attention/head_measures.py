@@ -28,7 +28,7 @@ from engine.text.example_rows import Example
 from engine.text.examples import finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.train.metrics import student_interval
 from engine.train.prepare import check_fit
 

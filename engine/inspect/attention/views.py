@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from engine.errors import UserError, marked
 from engine.inspect.attention.weights import AttentionMaps, Floats, mean_of, read_only
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 
 # L layers, H heads, T tokens, R rows and C columns of what is shown
 
@@ -273,7 +273,7 @@ def _averaged(seen: AttentionMaps, wanted: View) -> Floats:
 
 def _pieces(seen: AttentionMaps) -> list[_Item]:
     encoding = seen.encoding
-    parts = zip(encoding.tokens, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
+    parts = zip(encoding.shown, encoding.token_type_ids, encoding.special_tokens_mask, strict=True)
     return [_Item(token, (n,), segment, bool(special)) for n, (token, segment, special) in enumerate(parts)]
 
 

@@ -26,7 +26,7 @@ from engine.errors import UserError, marked
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.bert import Bert, Block
 from engine.model.config import BertConfig
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word, words_of
 
 # L layers, H heads, T tokens, D hidden_size, d = D / H, F intermediate_size
@@ -290,7 +290,7 @@ def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, pla
         }
         arrays = {name: read_only(part.cpu().numpy().copy()) for name, part in found.items()}
     is_on = seen.on is None or bool(seen.on[layer, head])
-    return HeadAttention(layer, head, place, tuple(seen.encoding.tokens), **arrays, is_on=is_on)
+    return HeadAttention(layer, head, place, tuple(seen.encoding.shown), **arrays, is_on=is_on)
 
 
 def check_switches(config: BertConfig, on: Switches | None) -> None:

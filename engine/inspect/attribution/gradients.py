@@ -18,7 +18,7 @@ from engine.events import Event, Progress
 from engine.inspect.attribution.path import BASELINES, MASK, ZERO, Path, curtis_places, curtis_weights
 from engine.inspect.attribution.target import LOG_ODDS, MEASURES, Target, TargetOnText, settle
 from engine.inspect.loaded_model import LoadedModel
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word, words_of
 
 # T tokens, W words
@@ -170,7 +170,7 @@ def _result(
     """Return what was found, with what it was found of. Args: pieces: (T,). values: the other fields."""
     return Attribution(
         encoding=encoding,
-        tokens=tuple(subject.wordpiece.tokens[number] for number in path.asked.input_ids),
+        tokens=tuple(subject.wordpiece.shown[number] for number in path.asked.input_ids),
         words=words,
         asked=path.asked,
         baseline=path.baseline,

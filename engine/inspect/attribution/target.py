@@ -16,7 +16,7 @@ from engine.errors import Sentence, UserError, marked
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.info import temperature_in
 from engine.text.batch import Bounds
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
 from engine.text.words import Word
 
 # B copies of one text, T tokens, D hidden_size, P places that are asked for (1, or the pieces of a hidden
@@ -207,7 +207,7 @@ def _numbers(subject: LoadedModel, asked: TargetOnText, answer: str) -> tuple[in
 
 def _pieces_of(subject: LoadedModel, answer: str, num_places: int) -> tuple[int, ...]:
     wordpiece = subject.wordpiece
-    ids = wordpiece.encode_ids([answer])[0].tolist()
+    ids = wordpiece.ids_of_word(answer)
     if len(ids) != num_places and num_places == 1 and answer in wordpiece.tokens:
         ids = [wordpiece.tokens.index(answer)]  # a piece by its name, such as ##ing
     if not ids or wordpiece.unk_id in ids:
@@ -248,8 +248,7 @@ def _name(subject: LoadedModel, target: Target, numbers: tuple[int, ...]) -> str
         return subject.labels[numbers[0]]
     if target.question == NEXT_SENTENCE:
         return (FOLLOWS, RANDOM)[numbers[0]]
-    first, *others = (subject.wordpiece.tokens[number] for number in numbers)
-    return first + "".join(token.removeprefix("##") for token in others)
+    return subject.wordpiece.as_word(numbers)
 
 
 def _shown(target: Target, answer: str) -> Sentence | str:

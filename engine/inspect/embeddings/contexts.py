@@ -19,7 +19,7 @@ from engine.inspect.embeddings.vectors import TEXTS_AT_ONCE, states, tokens_at_o
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedRows, by_length, collate
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.text.words import Word, words_of
 
 # E occurrences, O sentences that hold one, L layers, D hidden_size
@@ -69,7 +69,7 @@ def typed_lines(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def find_word(
-    wordpiece: WordPiece, word: str, sentence: str, max_length: int, number: int = 0
+    wordpiece: Tokenizer, word: str, sentence: str, max_length: int, number: int = 0
 ) -> tuple[list[int], list[WordPlace]]:
     """Return a sentence's ids and where the word stands in it, upper and lower case taken as one.
 

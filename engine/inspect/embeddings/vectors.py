@@ -30,7 +30,7 @@ from engine.model.bert import Bert
 from engine.model.kernels import ROW_MULTIPLE
 from engine.model.sentence_files import SentenceConfig
 from engine.text.batch import Batch, Bounds, EncodedRows, by_length, collate
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 # B texts of a batch, E texts of all, N tokens packed, D hidden_size, L layers, P poolings
 
@@ -257,7 +257,7 @@ def _check(subject: LoadedModel, poolings: Sequence[PoolingConfig], *, with_pair
             marked("engine", "{name} has no pooler, so it has no pooled output. Choose another pooling."),
             name=subject.name,
         )
-    if with_pair and subject.config.type_vocab_size < 2:
+    if with_pair and not subject.config.reads_pairs:
         raise ModelError(
             marked("engine", "The model {name} knows only one segment, so it cannot read pairs."),
             name=subject.name,
@@ -278,7 +278,7 @@ def _room(num_poolings: int, num_texts: int, width: int) -> Floats:
 
 
 def _cut_texts(
-    wordpiece: WordPiece, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int
+    wordpiece: Tokenizer, texts: Sequence[str], pairs: Sequence[str] | None, max_length: int
 ) -> Generator[Event, None, tuple[EncodedRows, tuple[int, ...], int]]:
     """Return the texts as WordPieces, the places of empty ones, and how many were cut."""
     pieces: list[np.ndarray] = []

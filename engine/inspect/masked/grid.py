@@ -16,7 +16,7 @@ from engine.errors import DataError, UserError, marked
 from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.row_scores import SCORING, score_rows
-from engine.inspect.masked.score import PieceScore, WordScore, check_count, must_spell, word_of
+from engine.inspect.masked.score import PieceScore, WordScore, check_count, must_spell
 from engine.inspect.masked.template import Template, TemplateCell
 from engine.inspect.passes import InputRow, check_row, parts, word_logs
 
@@ -197,7 +197,7 @@ def _guessed(
 ) -> _Asked:
     found = sorted((pair for sentence in one.sentences for pair in best[sentence.row]), reverse=True)
     numbers = list(dict.fromkeys(number for _, number in found))[: max(top_k, MOST_COLUMNS)]
-    targets = tuple((word_of(subject.wordpiece, (number,)), (number,)) for number in numbers)
+    targets = tuple((subject.wordpiece.as_word((number,)), (number,)) for number in numbers)
     return _Asked(one.request, one.sentences, targets)
 
 

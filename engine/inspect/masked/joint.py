@@ -9,6 +9,7 @@ at its turn. (A masked language model gives somewhat other products in other ord
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -21,10 +22,12 @@ from engine.events import Event, Progress
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import GappedText
 from engine.inspect.masked.row_scores import score_rows, turns
-from engine.inspect.masked.score import check_count, word_of
+from engine.inspect.masked.score import check_count
 from engine.inspect.passes import InputRow, parts, word_logs
 from engine.model.guess import best_products
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
+
+_IN_BRACKETS = re.compile(r"\[.+\]", re.DOTALL)  # such as [unused7]
 
 # M [MASK]s of all gaps, V words of the vocabulary
 
@@ -223,25 +226,28 @@ def _best(kept: Kept, count: int) -> Kept:
 def _barred(subject: LoadedModel, masked: GappedText) -> dict[int, Tensor]:
     """Return for each place of a gap that was a word what its pieces may not be."""
     wordpiece = subject.wordpiece
-    goes_on = torch.tensor([token.startswith("##") for token in wordpiece.tokens], device=subject.device)
+    goes_on = torch.from_numpy(wordpiece.may_go_on).to(subject.device)
     special = torch.tensor(
-        [token.startswith("[") and token.endswith("]") and len(token) > 2 for token in wordpiece.tokens],
-        device=subject.device,
+        [bool(_IN_BRACKETS.fullmatch(token)) for token in wordpiece.tokens], device=subject.device
     )
-    first = torch.zeros(wordpiece.vocab_size, device=subject.device).masked_fill(goes_on | special, -math.inf)
-    later = torch.zeros_like(first).masked_fill(~goes_on, -math.inf)
+    special[list(wordpiece.special_ids)] = True
+    none = torch.zeros(wordpiece.vocab_size, device=subject.device)
+    first = {kind: none.masked_fill((goes_on != kind) | special, -math.inf) for kind in (False, True)}
+    later = none.masked_fill(~goes_on, -math.inf)
     return {
-        place: first if place == gap.places[0] else later
+        place: first[bool(gap.original) and bool(goes_on[gap.original[0]])]
+        if place == gap.places[0]
+        else later
         for gap in masked.gaps
         if gap.is_word
         for place in gap.places
     }
 
 
-def _words(wordpiece: WordPiece, masked: GappedText, ids: tuple[int, ...]) -> tuple[str, ...]:
+def _words(wordpiece: Tokenizer, masked: GappedText, ids: tuple[int, ...]) -> tuple[str, ...]:
     """Return the word of each gap, from one id for each [MASK]."""
     words, start = list[str](), 0
     for gap in masked.gaps:
-        words.append(word_of(wordpiece, ids[start : start + len(gap.places)]))
+        words.append(wordpiece.as_word(ids[start : start + len(gap.places)]))
         start += len(gap.places)
     return tuple(words)

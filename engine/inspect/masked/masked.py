@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
-from engine.text.wordpiece import Encoding
+from engine.text.tokenizer import Encoding
+from engine.text.vocabulary import MASK
 from engine.text.words import Word, words_of
 
 
@@ -15,9 +16,10 @@ from engine.text.words import Word, words_of
 class Gap:
     """Places that are masked together: all pieces of a word, one piece of it, or a [MASK] that was typed.
 
-    places: positions of the tokens, [CLS] is 0. text: what was typed there. segment: 0 for A, 1 for B.
-    original: the ids that stood there; none for a typed [MASK], or where the vocabulary has no piece for
-    what stood there. word: its place in `GappedText.words`. is_word: whether a whole word is masked.
+    places: positions of the tokens, [CLS] is 0. text: what was typed there, [MASK] for any mask. segment: 0
+    for A, 1 for B. original: the ids that stood there; none for a typed [MASK], or where the vocabulary has
+    no piece for what stood there. word: its place in `GappedText.words`. is_word: whether a whole word is
+    masked.
     """
 
     places: tuple[int, ...]
@@ -112,4 +114,5 @@ def _gap(
     unknown = (about.wordpiece.mask_id, about.wordpiece.unk_id)
     known = not any(piece in unknown for piece in original)
     start, stop = (word.start, word.stop) if run == word.pieces else encoding.offsets[run[0]]
-    return Gap(run, text[start:stop], word.segment, original if known else (), number, run == word.pieces)
+    typed = MASK if original == (about.wordpiece.mask_id,) else text[start:stop]
+    return Gap(run, typed, word.segment, original if known else (), number, run == word.pieces)

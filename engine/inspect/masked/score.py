@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from engine.errors import Sentence, UserError, marked
-from engine.model.guess import best_products, spelled
-from engine.text.wordpiece import WordPiece
+from engine.model.guess import best_products
+from engine.text.tokenizer import Tokenizer
 
 # P places, V words of the vocabulary
 
@@ -143,7 +143,7 @@ class GapAnswer:
 
 
 def answers_of(
-    wordpiece: WordPiece, logs: Tensor, gaps: Sequence[tuple[int, tuple[int, ...]]], top_k: int
+    wordpiece: Tokenizer, logs: Tensor, gaps: Sequence[tuple[int, tuple[int, ...]]], top_k: int
 ) -> tuple[GapAnswer, ...]:
     """Return what a model's shares say of some gaps.
 
@@ -157,44 +157,35 @@ def answers_of(
     for num_masks, original in gaps:
         own = slice(start, start + num_masks)
         found = best_products(list(zip(numbers[own], values[own], strict=True)), top_k)
-        guesses = tuple(Guess(word_of(wordpiece, ids), ids, log) for ids, log in found)
+        guesses = tuple(Guess(wordpiece.as_word(ids), ids, log) for ids, log in found)
         score = None
         if original:
             pieces = piece_scores(wordpiece, logs[own], original)
             turn = pieces[0].log_probability if num_masks == 1 else None
-            score = WordScore(word_of(wordpiece, original), pieces, num_masks, turn)
+            score = WordScore(wordpiece.as_word(original), pieces, num_masks, turn)
         answers.append(GapAnswer(guesses, score, math.fsum(entropies[own]) / num_masks))
         start += num_masks
     return tuple(answers)
 
 
-def piece_scores(wordpiece: WordPiece, logs: Tensor, ids: Sequence[int]) -> tuple[PieceScore, ...]:
+def piece_scores(wordpiece: Tokenizer, logs: Tensor, ids: Sequence[int]) -> tuple[PieceScore, ...]:
     """Return the score of one piece for each place. Args: logs: (P, V). ids: P of them."""
     right = logs.gather(-1, torch.tensor(ids, device=logs.device)[:, None])  # (P, 1)
     ranks = (1 + (logs > right).sum(-1)).tolist()
     found = zip(ids, right[:, 0].tolist(), ranks, strict=True)
-    return tuple(PieceScore(wordpiece.tokens[number], number, log, rank) for number, log, rank in found)
+    return tuple(PieceScore(wordpiece.shown[number], number, log, rank) for number, log, rank in found)
 
 
-def word_of(wordpiece: WordPiece, ids: Sequence[int]) -> str:
-    """Return pieces as they would be written; a first piece that goes on with a word keeps its ##."""
-    begins = "##" if wordpiece.tokens[ids[0]].startswith("##") else ""
-    return begins + spelled(wordpiece, ids)
-
-
-def spell(wordpiece: WordPiece, word: str) -> tuple[int, ...] | None:
+def spell(wordpiece: Tokenizer, word: str) -> tuple[int, ...] | None:
     """Return the pieces of a word that somebody typed, or None where the vocabulary cannot spell it.
 
-    "##ing" is the piece that goes on with a word, if there is such a one.
+    What goes on with a word is typed as `Tokenizer.as_word` spells it, such as "##ing".
     """
-    word = word.strip()
-    if word.startswith("##") and len(word) > 2:
-        return (wordpiece.tokens.index(word),) if word in wordpiece.tokens else None
-    ids = tuple(wordpiece.encode_ids([word])[0].tolist())
+    ids = tuple(wordpiece.ids_as_spelled(word.strip()))
     return ids if ids and wordpiece.unk_id not in ids and wordpiece.mask_id not in ids else None
 
 
-def must_spell(wordpiece: WordPiece, word: str) -> tuple[int, ...]:
+def must_spell(wordpiece: Tokenizer, word: str) -> tuple[int, ...]:
     """Return the pieces of a word. Raises: UserError: it is empty, or the vocabulary cannot spell it."""
     if not word.strip():
         raise UserError(marked("engine", "There is no word to score. Type one."))

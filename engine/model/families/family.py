@@ -31,9 +31,10 @@ class Family:
     that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
     its classifier where that is not built like BERT's. lacks: "next_sentence" and the like -> why a model
     {name} has none. has_projection: whether its embeddings have a width of their own, and a projection.
-    shares_layers: whether one block is every layer. guessing_act: the activation of its masked-word head;
-    "": that of its layers. straight: what a pooler multiplies by, and adds, so that its activation passes on
-    what it reads, to one part in a million.
+    has_segments: whether its embeddings tell the second text of a pair from the first. shares_layers: whether
+    one block is every layer. guessing_act: the activation of its masked-word head; "": that of its layers.
+    straight: what a pooler multiplies by, and adds, so that its activation passes on what it reads, to one
+    part in a million.
     """
 
     model_type: ClassVar[str] = "bert"
@@ -49,6 +50,7 @@ class Family:
     other_classifier: ClassVar[str] = ""
     lacks: ClassVar[Mapping[str, str]] = {}
     has_projection: ClassVar[bool] = False
+    has_segments: ClassVar[bool] = True
     shares_layers: ClassVar[bool] = False
     guessing_act: ClassVar[str] = ""
     straight: ClassVar[tuple[float, float]] = (2.0**-10, 0.0)  # tanh, next to 0
@@ -98,6 +100,10 @@ class Family:
         """Return weight, by BERT's plain name -> the table whose first row is added to each of its rows when
         it is read, and how many rows that has.
         """
+        return {}
+
+    def rows_before(self, config: Shape) -> Mapping[str, int]:
+        """Return weight, by BERT's plain name -> how many rows of it, at its beginning, are not read."""
         return {}
 
     def restored(self, tensors: dict[str, Tensor], config: Shape) -> dict[str, Tensor]:

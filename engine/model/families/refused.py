@@ -8,8 +8,7 @@ from typing import Any
 from engine.errors import ModelError, Sentence, marked
 
 _ENGLISH, _MANY = "google-bert/bert-base-uncased", "google-bert/bert-base-multilingual-cased"
-_BYTES = marked("engine", "it splits texts into bytes, not into WordPieces, and counts places from 2")
-_PIECES = marked("engine", "it splits texts by SentencePiece, not into WordPieces, and counts places from 2")
+_PIECES = marked("engine", "it splits texts by SentencePiece, which Cloze does not read")
 _RELATIVE = marked(
     "engine", "its attention uses the distance between words, where BERT has a vector for each place"
 )
@@ -24,8 +23,7 @@ _NARROW = marked("engine", "its word vectors are narrower than its layers; BERTâ
 _UNKNOWN = marked("engine", "its layers are not known to be BERTâ€™s")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
-    "roberta": ("RoBERTa", _BYTES, _ENGLISH),
-    "roberta-prelayernorm": ("RoBERTa", _BYTES, _ENGLISH),
+    "roberta-prelayernorm": ("RoBERTa with its norms first", _OTHER_BLOCKS, "FacebookAI/roberta-base"),
     "camembert": ("CamemBERT", _PIECES, _MANY),
     "xlm-roberta": ("XLM-R", _PIECES, _MANY),
     "xlm-roberta-xl": ("XLM-R", _PIECES, _MANY),
@@ -74,7 +72,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "qwen3": ("Qwen", _LEFT, _MANY),
 }
 _BEGINNINGS = {  # of names of weights -> model_type, where config.json says nothing or otherwise
-    "roberta.": "roberta",
     "deberta.": "deberta",
     "mpnet.": "mpnet",
     "longformer.": "longformer",

@@ -17,7 +17,7 @@ from engine.errors import ConfigError, Sentence, marked
 from engine.events import Progress, Steps
 from engine.text.batch import EncodedRows
 from engine.text.questions.question import PassageTable
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 Numbers = npt.NDArray[np.int64]
 Spans = npt.NDArray[np.int32]
@@ -25,7 +25,6 @@ Spans = npt.NDArray[np.int32]
 # Q questions that are asked, W windows of all of them, P pieces of all their passages
 
 UNKNOWN = -1  # a target where no answer is known
-_SPECIALS = 3  # [CLS], [SEP], [SEP]
 _AT_ONCE = 256  # texts between two steps
 _LEAST_ROOM = 8  # pieces of the passage that a window shows
 
@@ -105,7 +104,7 @@ class Windows(EncodedRows):
 
 def cutting(
     questions: PassageTable,
-    wordpiece: WordPiece,
+    wordpiece: Tokenizer,
     *,
     asked: Sequence[int] | Numbers | None = None,
     max_length: int = 384,
@@ -119,7 +118,7 @@ def cutting(
             overlap. max_question: WordPieces of a question; the rest of a longer one is cut off.
     Raises: ConfigError if a window has no room for the passage.
     """
-    check_room(max_length, stride, max_question)
+    check_room(max_length, stride, max_question, wordpiece)
     places = np.arange(len(questions.questions)) if asked is None else np.asarray(asked, np.int64)
     ids, spans, span_bounds = yield from _cut_passages(questions, wordpiece)
     made = _Cutter(questions, wordpiece, max_length, stride, ids, spans, span_bounds)
@@ -139,14 +138,14 @@ def _ends(bounds: Numbers, count: int) -> bool:
     return bool(len(bounds) and bounds[0] == 0 and bounds[-1] == count)
 
 
-def check_room(max_length: int, stride: int, max_question: int) -> None:
+def check_room(max_length: int, stride: int, max_question: int, wordpiece: Tokenizer) -> None:
     """Refuse windows that show too little of a passage. Raises: ConfigError naming the setting."""
     for field, value in (("stride", stride), ("max_question", max_question)):
         if value < 1:
             raise ConfigError(
                 marked("engine", "{field} is {value}; it must be at least 1."), field=field, value=value
             )
-    least = max_question + _SPECIALS + _LEAST_ROOM
+    least = max_question + 2 + wordpiece.num_between + _LEAST_ROOM
     if max_length < least:
         template = marked(
             "engine",
@@ -200,7 +199,7 @@ class _Cutter:
     def __init__(
         self,
         questions: PassageTable,
-        wordpiece: WordPiece,
+        wordpiece: Tokenizer,
         max_length: int,
         stride: int,
         ids: npt.NDArray[np.int32],
@@ -226,10 +225,11 @@ class _Cutter:
         """Take a question by its place in the file, and its pieces."""
         passage = self._questions.questions[place].passage
         text = slice(self._span_bounds[passage], self._span_bounds[passage + 1])
-        ids, room = self._ids[text], self._max_length - len(pieces) - _SPECIALS
+        num_between = self._wordpiece.num_between
+        ids, room = self._ids[text], self._max_length - len(pieces) - 2 - num_between
         begins = begins_of(len(ids), room, self._stride)
         cls, sep = (np.array([one], np.int32) for one in (self._wordpiece.cls_id, self._wordpiece.sep_id))
-        before = np.concatenate([cls, pieces, sep])
+        before = np.concatenate([cls, pieces, *[sep] * num_between])
         for begin in begins.tolist():
             shown = ids[begin : begin + room]
             self._tokens += before.tobytes() + shown.tobytes() + sep.tobytes()
@@ -286,7 +286,7 @@ class _Cutter:
 
 
 def _cut_passages(
-    questions: PassageTable, wordpiece: WordPiece
+    questions: PassageTable, wordpiece: Tokenizer
 ) -> Steps[tuple[npt.NDArray[np.int32], Spans, Numbers]]:
     """Return the pieces of all passages end to end: ids (P,), spans (P, 2), and where each passage begins."""
     ids, spans, counts = bytearray(), bytearray(), [0]

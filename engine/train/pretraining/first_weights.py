@@ -23,7 +23,7 @@ from engine.model.weights import load_pretraining
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.tokens import counts
 from engine.text.neighbours import MOST_TOKENS, neighbour_vectors
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_wordpiece
 from engine.train.pretraining.setup import PretrainSetup, split
 from engine.train.run.checkpoint import Checkpoint
 
@@ -46,7 +46,7 @@ def starting_model(
         model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
         notes += report.sentences()
         if setup.keep is not None:
-            model, _ = trimmed(model, WordPiece.from_folder(Path(config.start.model)), setup.keep)
+            model, _ = trimmed(model, read_wordpiece(Path(config.start.model)), setup.keep)
         if any(name.startswith("cls.predictions.") for name in report.missing):
             start_head(model, torch.from_numpy(frequencies(setup, config)))
     as_trained(model, config)

@@ -17,6 +17,7 @@ from engine.text.corpus.cutter import Cutter
 from engine.text.corpus.instances import Instances, TokenColumns, collate_masked, paired, single
 from engine.text.corpus.masking import Masker
 from engine.text.corpus.new_vocabulary import train_vocabulary
+from engine.text.read_tokenizer import read_wordpiece
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import vocabulary_named
 from engine.train.pretraining.setup import corpus_of, masking_of
@@ -57,7 +58,7 @@ def preview(config: PretrainConfig, count: int = 20) -> Generator[Event, None, P
     notes: list[Sentence] = []
     start = config.start
     if not start.model.startswith("new:"):
-        wordpiece = WordPiece.from_folder(Path(start.model))
+        wordpiece = read_wordpiece(Path(start.model))
     elif start.vocab:
         wordpiece = vocabulary_named(start.vocab, start.lowercase)
     else:

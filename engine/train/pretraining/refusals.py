@@ -8,6 +8,7 @@ from engine.errors import ConfigError, DataError, marked
 from engine.model.config import BertConfig
 from engine.model.weights import read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
+from engine.text.read_tokenizer import read_wordpiece
 from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import check_positions, check_rows, vocabulary_named
@@ -78,7 +79,7 @@ def check_start(start: StartConfig) -> None:
         if start.vocab:
             check_vocabulary(vocabulary_named(start.vocab, start.lowercase), None, Path(start.vocab))
         return
-    wordpiece = WordPiece.from_folder(Path(start.model))
+    wordpiece = read_wordpiece(Path(start.model))
     check_vocabulary(wordpiece, read_config(Path(start.model)), Path(start.model))
     if start.vocab:
         check_same(WordPiece.from_vocab(Path(start.vocab), lowercase=wordpiece.lowercase), wordpiece)
@@ -87,7 +88,7 @@ def check_start(start: StartConfig) -> None:
 def _vocabulary(start: StartConfig) -> WordPiece | None:
     """Return the vocabulary that a run begins with; None where one is to be learned from the text."""
     if not start.model.startswith("new:"):
-        return WordPiece.from_folder(Path(start.model))
+        return read_wordpiece(Path(start.model))
     return vocabulary_named(start.vocab, start.lowercase) if start.vocab else None
 
 

@@ -36,6 +36,7 @@ from engine.text.corpus.new_vocabulary import train_vocabulary
 from engine.text.corpus.overlap import Overlap, overlap
 from engine.text.corpus.token_writer import hash_of
 from engine.text.corpus.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
+from engine.text.read_tokenizer import read_wordpiece
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import vocabulary_named
 from engine.train.pretraining.teacher import open_teacher
@@ -55,6 +56,7 @@ class PretrainSetup(RunSetup):
     held-out text, the same one when the latter is a share of the first.
     """
 
+    wordpiece: WordPiece  # texts for pretraining are cut in its way alone
     keep: np.ndarray | None
     stores: tuple[TokenStore, TokenStore]
 
@@ -73,7 +75,7 @@ def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretrai
     Raises: DataError if the text is needed and has changed; ModelError if the rest is damaged.
     """
     kinds = {**_KINDS, **({"validation_text": dict} if config.text.validation_text else {})}
-    wordpiece, about = WordPiece.from_folder(folder), read_setup(folder, kinds)
+    wordpiece, about = read_wordpiece(folder), read_setup(folder, kinds)
     keep = _read_keep(folder / "keep.npy") if os.path.lexists(folder / "keep.npy") else None
     train = yield from _reopened(folder / TOKENS, config, config.text.text, wordpiece, about, "text")
     held_out, places = train, config.text.validation_text
@@ -103,7 +105,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
     corpus = corpus_of(config, config.text.text)
     start, shape, keep = config.start, shape_of(config.start), None
     if not start.model.startswith("new:"):
-        wordpiece = WordPiece.from_folder(Path(start.model))
+        wordpiece = read_wordpiece(Path(start.model))
     elif start.vocab:
         wordpiece = vocabulary_named(start.vocab, start.lowercase)
     else:

@@ -23,6 +23,7 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import check_weights, load_encoder, read_config
 from engine.settings.pretrain import ObjectiveConfig
 from engine.text.corpus.instances import MaskedBatch
+from engine.text.read_tokenizer import read_wordpiece
 from engine.text.wordpiece import WordPiece
 
 # N tokens of a batch, B examples, D width, L layers of the model that learns
@@ -149,7 +150,7 @@ def open_teacher(objective: ObjectiveConfig, wordpiece: WordPiece, device: torch
 
 def _rows(folder: Path, wordpiece: WordPiece) -> Tensor:
     """Return (V,): where a teacher has each WordPiece of a vocabulary. Raises: ConfigError: it lacks some."""
-    ids = {token: number for number, token in enumerate(WordPiece.from_folder(folder).tokens)}
+    ids = {token: number for number, token in enumerate(read_wordpiece(folder).tokens)}
     missing = [token for token in wordpiece.tokens if token not in ids]
     if missing:
         raise ConfigError(

@@ -16,7 +16,7 @@ from engine.model.folder import LEARNED
 from engine.model.tensor_files import save_tensors
 from engine.settings.values import as_kind
 from engine.text.example_rows import Keys
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.learned import NOTHING, as_tensors
 
 SETUP_FILE = "setup.json"
@@ -32,7 +32,7 @@ class RunSetup:
     """
 
     config: BertConfig
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     about: dict[str, Any]
     learned: Keys = field(default_factory=lambda: NOTHING.hashes, kw_only=True)
 

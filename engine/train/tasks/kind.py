@@ -26,8 +26,9 @@ from engine.model.weights import check_weights, load_headed
 from engine.settings.finetune import USUAL_LENGTH, AdaptConfig, DataConfig, FineTuneConfig
 from engine.settings.shared import DeviceConfig
 from engine.text.batch import Batch, EncodedRows
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.table import BadLine
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.evaluate import evaluate
 from engine.train.learned import HashedRows
 from engine.train.loop import evaluated
@@ -78,7 +79,7 @@ class HeadedModel(Generic[Head]):
 
     folder: Path
     model: Head
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     info: dict[str, Any]
     device: Device
 
@@ -89,7 +90,7 @@ class HeadedModel(Generic[Head]):
         """Load a model folder, ready to answer; takes seconds. Raises: ModelError: it holds no such head."""
         at, info = open_device(DeviceConfig(device=device)), read_info(Path(folder))
         check_weights(folder)  # before a vocabulary of the size that config.json names is built
-        wordpiece = WordPiece.from_folder(folder)
+        wordpiece = read_tokenizer(folder)
         model, _ = load_headed(Path(folder), head)
         found = HeadedModel(Path(folder), model.to(at.device), wordpiece, info, at)
         return found.ready(with_pair=with_pair)

@@ -130,7 +130,7 @@ def test_every_other_family_is_refused_by_name_with_reason_and_way_out(named: st
         "deberta-v2": "DebertaV2Model",
         "gpt2": "GPT2LMHeadModel",
         "t5": "T5ForConditionalGeneration",
-        "roberta": "RobertaModel",
+        "roberta-prelayernorm": "RobertaPreLayerNormModel",
         "bart": "BartModel",
     }
     for kind, (name, why, instead) in REFUSED.items():
@@ -147,7 +147,7 @@ def test_every_other_family_is_refused_by_name_with_reason_and_way_out(named: st
 
 def test_weights_of_another_family_are_told_by_their_names(tmp_path: Path) -> None:
     for start, name in (
-        ("roberta.encoder.", "RoBERTa"),
+        ("longformer.encoder.", "Longformer"),
         ("transformer.h.0.", "GPT-2"),
         ("encoder.block.0.", "T5"),
     ):

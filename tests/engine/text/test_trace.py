@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.inspect.token_rows import token_rows
+from engine.text.tokenizer import TRUNCATIONS
 from engine.text.trace import Trace, trace
 from engine.text.vocabulary import ExtraToken
-from engine.text.wordpiece import TRUNCATIONS, WordPiece
+from engine.text.wordpiece import WordPiece
 
 PIECES = ("un", "##aff", "##able", "##a", "play", "##ing", "the", "e", "##e", ",", "我", "##爱", "film")
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *PIECES)

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from engine.errors import ConfigError
-from engine.text.wordpiece import TRUNCATIONS, WordPiece, kept
+from engine.text.tokenizer import TRUNCATIONS, kept
+from engine.text.wordpiece import WordPiece
 from tests.engine.text.conftest import peer
 
 TOKENS = str.split(

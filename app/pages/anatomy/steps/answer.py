@@ -195,7 +195,7 @@ class LossStep(OnTopStep):
             "In training, the hidden word is known: for example “{word}” at {piece}. The "
             "less likely the model finds it, the larger the loss.",
         ).format(
-            word=anatomy.about.wordpiece.tokens[target],
+            word=anatomy.about.wordpiece.as_word((target,)),
             piece=quoted(anatomy, vectors.answer_place(anatomy, walk)),
         )
 
@@ -206,7 +206,7 @@ class LossStep(OnTopStep):
         place, target = vectors.answer_place(anatomy, walk), vectors.target_id(anatomy, walk)
         share = float(shares(anatomy, MASKED, place)[target])
         loss = -math.log(share) if share > 0 else math.inf
-        word = anatomy.about.wordpiece.tokens[target]
+        word = anatomy.about.wordpiece.as_word((target,))
         lines = (
             (words.translate("anatomy", "probability of “{word}”").format(word=word), written(share)),
             ("−ln", written(loss)),
@@ -244,7 +244,7 @@ class LossStep(OnTopStep):
         )
 
     def choose_row(self, anatomy: Anatomy, walk: Walk, key: int) -> Walk:
-        return walk.changed(target=anatomy.about.wordpiece.tokens[key])
+        return walk.changed(target=anatomy.about.wordpiece.as_word((key,)))
 
 
 ANSWER_STEPS = (

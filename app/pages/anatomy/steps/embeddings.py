@@ -49,6 +49,8 @@ def _in_text(rows: StepRows) -> VectorColumn:
 
 class PiecesStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        if splitting := anatomy.about.wordpiece.splitting:
+            return words.tr_engine(splitting)
         return words.translate(
             "anatomy",
             "A word in the vocabulary is one piece. Other words are split into several, "
@@ -57,30 +59,30 @@ class PiecesStep(AnatomyStep):
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         pieces = rows.anatomy.pieces
-        kinds = [_kind(piece, following) for piece, following in zip(pieces, [*pieces[1:], ""], strict=True)]
+        kinds = [_kind(rows.anatomy, place) for place in range(len(pieces))]
         piece = VectorColumn(words.translate("anatomy", "piece"), TEXT, sign="→", texts=rows.texts(pieces))
         kind = VectorColumn(words.translate("anatomy", "what it is"), TEXT, texts=rows.texts(kinds))
         return [_in_text(rows), piece, kind]
 
 
-def _kind(piece: str, following: str) -> str:
+def _kind(anatomy: Anatomy, place: int) -> str:
     """Return what a piece is, by the one that follows it."""
-    if piece in _SPECIALS:
-        return _SPECIALS[piece]()
-    if piece.startswith("##"):
+    tokenizer, number = anatomy.about.wordpiece, anatomy.ids[place]
+    special = {
+        tokenizer.cls_id: words.translate("anatomy", "represents the whole text"),
+        tokenizer.sep_id: words.translate("anatomy", "ends a text"),
+        tokenizer.mask_id: words.translate("anatomy", "hides a word"),
+        tokenizer.pad_id: words.translate("anatomy", "padding"),
+        tokenizer.unk_id: words.translate("anatomy", "not in the vocabulary"),
+    }
+    continues = [*anatomy.encoding.continues, *[False] * anatomy.num_tokens]  # padding, too
+    if number in special:
+        return special[number]
+    if continues[place]:
         return words.translate("anatomy", "continues the word before")
-    if following.startswith("##"):
+    if continues[place + 1]:
         return words.translate("anatomy", "begins a word")
     return words.translate("anatomy", "a whole word")
-
-
-_SPECIALS = {
-    "[CLS]": lambda: words.translate("anatomy", "represents the whole text"),
-    "[SEP]": lambda: words.translate("anatomy", "ends a text"),
-    "[MASK]": lambda: words.translate("anatomy", "hides a word"),
-    "[PAD]": lambda: words.translate("anatomy", "padding"),
-    "[UNK]": lambda: words.translate("anatomy", "not in the vocabulary"),
-}
 
 
 class IdsStep(AnatomyStep):

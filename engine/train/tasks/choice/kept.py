@@ -10,7 +10,7 @@ import numpy as np
 from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.text.example_rows import ExampleRows
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.prepare import TEXTS_AT_ONCE
 from engine.train.tasks.rows.kept import MeasuredRows, RowSetup
 
@@ -58,7 +58,7 @@ class ChoiceSetup(RowSetup):
 
 
 def encode_choices(
-    examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
+    examples: ExampleRows, wordpiece: Tokenizer, max_length: int, truncation: str
 ) -> Steps[tuple[ChoiceRows, int]]:
     """Cut rows into WordPieces; return the set, and how many rows have an ending or a text that was cut."""
     count, num_choices = len(examples), examples.num_parts - 1

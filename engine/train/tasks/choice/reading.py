@@ -17,7 +17,7 @@ from engine.text.example_rows import ExampleRows
 from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.roles import OF_CHOICES, Roles
 from engine.text.table import Table
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.tasks.choice.kept import ChoiceRows, encode_choices
 from engine.train.tasks.choice.task import Choice
 from engine.train.tasks.rows.reading import RowReading, RowTask
@@ -49,7 +49,7 @@ class RightEnding(RowReading):
         return finding_choices(table, roles.only(self.roles))
 
     def encode(
-        self, examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
+        self, examples: ExampleRows, wordpiece: Tokenizer, max_length: int, truncation: str
     ) -> Steps[tuple[ChoiceRows, int]]:
         return encode_choices(examples, wordpiece, max_length, truncation)
 

@@ -81,7 +81,7 @@ class QuestionModel(HeadedModel[QuestionAnswering]):
         length = min(_whole(self.info, "max_length", USUAL_WINDOW), most)
         stride, question = _whole(self.info, "stride", 128), _whole(self.info, "max_question", 64)
         cut = replace(DataConfig(), max_length=length, stride=stride, max_question=question)
-        check_room(cut.max_length, cut.stride, cut.max_question)
+        check_room(cut.max_length, cut.stride, cut.max_question, self.wordpiece)
         return cut
 
     def ask(self, question: str, passage: str) -> Reply:

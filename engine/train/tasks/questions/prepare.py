@@ -18,7 +18,7 @@ from engine.text.questions.decoding import longest_answer
 from engine.text.questions.question import PassageTable
 from engine.text.questions.splitting import split_questions
 from engine.text.questions.windows import check_room, cutting
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.learned import AT_ONCE, Block, HashedRows, hashes_of_parts, telling_start
 from engine.train.prepare import SPLITS, Setup, about_data, check_fit, of_setting, on_ignored, starting
@@ -73,7 +73,7 @@ def prepare(config: FineTuneConfig) -> Steps[QuestionSetup]:
     data = config.data
     shape, wordpiece = starting(config)
     check_fit(shape, wordpiece, with_pair=True)
-    check_room(data.max_length, data.stride, data.max_question)
+    check_room(data.max_length, data.stride, data.max_question, wordpiece)
     yield Progress(stage=marked("engine", "Reading"), done=0, total=0)
     yield from on_ignored(config)
     yield from data_notes.on_unused(data, _UNUSED, _NO_LABELS)
@@ -144,7 +144,7 @@ def blocks_of_questions(questions: PassageTable) -> Iterator[Block]:
 
 
 def encoded(
-    questions: PassageTable, wordpiece: WordPiece, cut: DataConfig, *, is_scored: bool
+    questions: PassageTable, wordpiece: Tokenizer, cut: DataConfig, *, is_scored: bool
 ) -> Steps[QuestionRows]:
     """Cut questions into windows and tell of what is not read or learned. Args: cut: its lengths are read."""
     windows, notes = yield from cutting(

@@ -80,7 +80,7 @@ class RowModel(HeadedModel[SequenceClassifier]):
     @property
     def may_want_pair(self) -> bool:
         """Whether nobody has noted what it was trained on, and it can read pairs."""
-        return "roles" not in self.info and self.model.config.type_vocab_size > 1
+        return "roles" not in self.info and self.model.config.reads_pairs
 
     @property
     def max_length(self) -> int:

@@ -16,7 +16,7 @@ from engine.text.examples import ExampleTable, LabelSettings
 from engine.text.labels import spelling_note
 from engine.text.roles import Roles
 from engine.text.table import Table, reported_note
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.learned import AT_ONCE, Block, HashedRows, hashes_of_parts, telling_start
 from engine.train.prepare import (
@@ -131,7 +131,7 @@ class _Part:
 
 
 def _encoded(
-    data: DataConfig, reading: RowReading, parts: Mapping[str, _Part], wordpiece: WordPiece
+    data: DataConfig, reading: RowReading, parts: Mapping[str, _Part], wordpiece: Tokenizer
 ) -> Steps[tuple[dict[str, EncodedRows], float]]:
     """Return each part as ids, and the share of the texts to train on that was cut, 0..1."""
     sets: dict[str, EncodedRows] = {}

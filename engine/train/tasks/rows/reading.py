@@ -20,7 +20,7 @@ from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.label_sets import likely_roles
 from engine.text.roles import USUAL, Role, Roles
 from engine.text.table import Table
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.prepare import encode, roles_of
 from engine.train.task import Answering, Measures
@@ -93,7 +93,7 @@ class RowReading(ABC):
         """Return the rows that can be used, as `finding_examples` of engine/text/examples.py does."""
 
     def encode(
-        self, examples: ExampleRows, wordpiece: WordPiece, max_length: int, truncation: str
+        self, examples: ExampleRows, wordpiece: Tokenizer, max_length: int, truncation: str
     ) -> Steps[tuple[EncodedRows, int]]:
         """Cut examples into WordPieces, and return how many were cut: `encode` of engine/train/prepare.py."""
         return encode(examples, wordpiece, max_length, truncation)

@@ -19,7 +19,7 @@ from engine.events import Progress, Steps
 from engine.text.batch import IGNORE, NOT_ASKED
 from engine.text.reading.lines import Numbers
 from engine.text.tagged.texts import WordTable
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.tasks.token_labels.kept import TaggedRows
 
 _TEXTS_AT_ONCE = 2048
@@ -34,7 +34,7 @@ def cutting(
     places: Numbers,
     tags_of: Callable[[Numbers], Codes],
     num_labels: int,
-    wordpiece: WordPiece,
+    wordpiece: Tokenizer,
     max_length: int,
     *,
     is_measured: bool,
@@ -120,7 +120,7 @@ def _overlapping(offsets: Numbers, room: int) -> Numbers:
 
 
 def _encoded(
-    flat: Numbers, offsets: Numbers, found: Numbers, known: Codes, wordpiece: WordPiece
+    flat: Numbers, offsets: Numbers, found: Numbers, known: Codes, wordpiece: Tokenizer
 ) -> tuple[Numbers, Numbers, Codes, Numbers]:
     """Return the ids of windows, the length of each, the targets of all pieces, the words that are asked."""
     sizes = offsets[found[:, 2]] - offsets[found[:, 1]]
@@ -151,7 +151,7 @@ def _ranges(starts: Numbers, counts: Numbers) -> Numbers:
 class _Pieces:
     """Cuts words, each once: a word's pieces do not depend on its neighbours."""
 
-    def __init__(self, wordpiece: WordPiece, most: int) -> None:
+    def __init__(self, wordpiece: Tokenizer, most: int) -> None:
         self._wordpiece, self._most = wordpiece, most
         self._forget()
 
@@ -166,7 +166,7 @@ class _Pieces:
         known = self._known
         unseen = [word for word in dict.fromkeys(words) if word not in known]
         texts = [word.decode("utf-8", "replace") for word in unseen]
-        for word, ids in zip(unseen, self._wordpiece.encode_ids(texts), strict=True):
+        for word, ids in zip(unseen, self._wordpiece.encode_words(texts), strict=True):
             known[word] = len(known)
             self._ids.frombytes(ids[: self._most].tobytes())
             self._bounds.append(len(self._ids))

@@ -18,7 +18,7 @@ from engine.text.batch import EncodedRows
 from engine.text.example_rows import Indices, Keys
 from engine.text.reading.lines import Numbers
 from engine.text.tagged.texts import TaggedTable
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.adapt import REPEATED
 from engine.train.learned import Block, HashedRows, hashes_of_parts, telling_start
@@ -73,7 +73,7 @@ class Part:
         return len(self.places)
 
     def encoded(
-        self, num_labels: int, wordpiece: WordPiece, max_length: int, *, is_measured: bool
+        self, num_labels: int, wordpiece: Tokenizer, max_length: int, *, is_measured: bool
     ) -> Steps[TaggedRows]:
         """Cut the words into windows."""
         found = yield from cutting(

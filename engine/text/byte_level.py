@@ -1,0 +1,235 @@
+"""From text to pieces of bytes, as RoBERTa was trained to see it: byte-level BPE, over `tokenizers`.
+
+A space is part of the piece behind it, which then begins with "Ġ". Each byte is written as a character, so no
+text is unknown. One `ByteLevel` is the truth: all files are written from it, and its ids are those of
+`transformers` 5 on the same folder.
+Source: Radford et al. 2019, section 2.2 (GPT-2); Liu et al. 2019, section 4.4 (RoBERTa).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import tokenizers
+from tokenizers import AddedToken, decoders, models, pre_tokenizers, processors
+
+from engine.durable import write_text
+from engine.errors import DataError, Sentence, marked
+from engine.text.tokenizer import Ids, Tokenizer
+from engine.text.vocabulary import MASK, ExtraToken
+
+SPECIAL_NAMES = {
+    "pad_token": "<pad>",
+    "unk_token": "<unk>",
+    "cls_token": "<s>",
+    "sep_token": "</s>",
+    "mask_token": "<mask>",  # which a vocabulary may lack; as long as [MASK], which may be typed for it
+}
+_GLUED = "…"  # before a piece that would stand right behind what is before it
+_IDEOGRAPHS = range(0x3400, 0xA000)
+
+
+@dataclass(frozen=True)
+class ByteLevel(Tokenizer):
+    """A vocabulary of pieces of bytes. Immutable, picklable, safe to share between threads.
+
+    Args: base: the pieces, a piece's place is its id. merges: which two become one, the first ones first.
+    begins_with_space: whether a text's first word is cut as if a space stood before it. added: special tokens
+    and others that are looked for in the text; those not in `base` follow it, in order.
+    Raises: DataError if the vocabulary lacks a special token, or a merge is of pieces that it lacks.
+    """
+
+    num_between: ClassVar[int] = 2
+    tells_segments: ClassVar[bool] = False
+    cleaning: ClassVar[str] = marked("engine", "Nothing is removed: capitals, accents and every blank stay.")
+    splitting: ClassVar[str] = marked(
+        "engine",
+        "The text is split into words, numbers and marks. A space belongs to the word behind it, as Ġ. Each "
+        "is read as bytes, and the pairs that were commonest are joined first.",
+    )
+
+    base: tuple[str, ...] = field(repr=False)
+    merges: tuple[tuple[str, str], ...] = field(repr=False)
+    begins_with_space: bool = False
+    added: tuple[ExtraToken, ...] = ()
+    notes: tuple[Sentence, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        known = set(self.base)
+        tokens = self.base + tuple(token.content for token in self.added if token.content not in known)
+        ids = {token: number for number, token in enumerate(tokens)}
+        self._check(ids)
+        special = {name: usual(name) for name in SPECIAL_NAMES.values() if name in ids}
+        special |= {token.content: token for token in self.added}
+        own: dict[str, Any] = {f"{key[:3]}_id": ids.get(name) for key, name in SPECIAL_NAMES.items()}
+        own["mask_id"] = own.pop("mas_id")
+        own.update(tokens=tokens, vocab_size=len(tokens), lowercase=False)
+        own["_tokenizer"] = self._build(ids, sorted(special.values(), key=lambda token: ids[token.content]))
+        own["_specials"] = frozenset(ids[token.content] for token in special.values() if token.special)
+        self.__dict__.update(own)  # frozen: set once, here
+
+    _specials: frozenset[int] = field(init=False, repr=False, compare=False)
+
+    def _check(self, ids: dict[str, int]) -> None:
+        needed = [name for key, name in SPECIAL_NAMES.items() if key != "mask_token"]
+        if missing := [name for name in needed if name not in ids]:
+            template = marked("engine", "The vocabulary lacks {missing}. RoBERTa needs {needed}.")
+            raise DataError(template, missing=", ".join(missing), needed=", ".join(needed))
+        for first, second in self.merges:
+            if not {first, second, first + second} <= ids.keys():
+                template = marked(
+                    "engine",
+                    "The vocabulary is damaged: it joins {first!r} and {second!r}, and lacks one of the "
+                    "pieces. Copy the file again from its source.",
+                )
+                raise DataError(template, first=first[:40], second=second[:40])
+
+    def _build(self, ids: dict[str, int], looked_for: list[ExtraToken]) -> tokenizers.Tokenizer:
+        base = {token: ids[token] for token in self.base}
+        tokenizer = tokenizers.Tokenizer(models.BPE(base, list(self.merges), unk_token=None, fuse_unk=False))
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=self.begins_with_space)
+        tokenizer.decoder = decoders.ByteLevel()
+        cls, sep = SPECIAL_NAMES["cls_token"], SPECIAL_NAMES["sep_token"]
+        tokenizer.post_processor = processors.RobertaProcessing(
+            (sep, ids[sep]), (cls, ids[cls]), trim_offsets=True, add_prefix_space=self.begins_with_space
+        )
+        tokenizer.add_tokens([AddedToken(**asdict(token)) for token in looked_for])
+        return tokenizer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ByteLevel, (self.base, self.merges, self.begins_with_space, self.added, self.notes)
+
+    @property
+    def strips(self) -> bool:
+        return False
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        return self._specials
+
+    def save(self, folder: Path | str, *, model_max_length: int | None = None) -> None:
+        """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json: see `Tokenizer.save`."""
+        names = {key: (name if name in self.tokens else None) for key, name in SPECIAL_NAMES.items()} | {
+            "bos_token": SPECIAL_NAMES["cls_token"],
+            "eos_token": SPECIAL_NAMES["sep_token"],
+        }
+        config: dict[str, Any] = {
+            **names,
+            "add_prefix_space": self.begins_with_space,
+            "trim_offsets": True,
+            "tokenizer_class": "RobertaTokenizer",
+        }
+        if model_max_length is not None:
+            config["model_max_length"] = model_max_length
+        folder = Path(folder)
+        vocab = {token: number for number, token in enumerate(self.base)}
+        merges = "".join(f"{first} {second}\n" for first, second in self.merges)
+        write_text(folder / "vocab.json", json.dumps(vocab, ensure_ascii=False) + "\n")
+        write_text(folder / "merges.txt", f"#version: 0.2\n{merges}")
+        write_text(folder / "tokenizer.json", self._tokenizer.to_str() + "\n")
+        write_text(folder / "tokenizer_config.json", json.dumps(config, indent=2, sort_keys=True) + "\n")
+
+    def fingerprint(self) -> str:
+        rules = [self.tokens, self.merges, self.begins_with_space, [asdict(token) for token in self.added]]
+        return hashlib.sha256(json.dumps(rules).encode()).hexdigest()
+
+    def continues(self, ids: Sequence[int]) -> list[bool]:
+        """Return whether each piece of a text goes on with the word of the one before it.
+
+        It does within a character, and between letters or digits that no space parts; an ideograph is a word.
+        """
+        parts = [b" " if number in self._specials else self._bytes[number] for number in ids]
+        whole, ends = b"".join(parts), [0, *accumulate(map(len, parts))]
+        return [_goes_on(whole, place) for place in ends[:-1]]
+
+    def spelled(self, ids: Sequence[int]) -> str:
+        return b"".join(self._bytes[number] for number in ids).decode("utf-8", "replace").strip()
+
+    def as_word(self, ids: Sequence[int]) -> str:
+        """Return pieces as they would be written; "…" before what would stand right behind a letter."""
+        first, word = self._bytes[ids[0]], self.spelled(ids)
+        if not word or not word.isprintable() or "\ufffd" in word:  # parts of a character, a line break
+            return "".join(self.shown[number] for number in ids)
+        glued = not first.startswith(b" ") and ids[0] not in self._specials and word[:1].isalnum()
+        return f"{_GLUED}{word}" if glued else word
+
+    def encode_words(self, words: Sequence[str]) -> list[Ids]:
+        """Return the pieces of each of some words, behind a space."""
+        return self.encode_ids([f" {word}" for word in words])
+
+    def ids_as_spelled(self, word: str) -> list[int]:
+        """Return the pieces of a word behind a space; of "…ing", right behind a letter."""
+        if word.startswith(_GLUED) and len(word) > len(_GLUED):
+            return [int(number) for number in self.encode_ids([word.removeprefix(_GLUED)])[0]]
+        return self.ids_of_word(word)
+
+    @cached_property
+    def may_go_on(self) -> npt.NDArray[np.bool_]:
+        goes_on = np.fromiter(map(_may_go_on, self._bytes), bool, self.vocab_size)
+        goes_on[list(self._specials)] = False
+        return goes_on
+
+    def with_masks(self, text: str) -> str:
+        return text if self.mask_id is None else text.replace(MASK, SPECIAL_NAMES["mask_token"])
+
+    @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """The pieces with their Ġ; what is whole characters is read as these and not as bytes."""
+        return tuple(map(_shown, self.tokens, self._bytes))
+
+    @cached_property
+    def _bytes(self) -> tuple[bytes, ...]:
+        """What each piece stands for; of a special token, its name."""
+        table, special = _byte_of(), {token.content for token in self.added} | set(SPECIAL_NAMES.values())
+        return tuple(
+            token.encode() if token in special else bytes(table[mark] for mark in token if mark in table)
+            for token in self.tokens
+        )
+
+
+def usual(name: str) -> ExtraToken:
+    """Return a special token as it is looked for in a text: a mask takes the space before it."""
+    return ExtraToken(name, lstrip=name == SPECIAL_NAMES["mask_token"])
+
+
+@cache
+def _byte_of() -> dict[str, int]:
+    """Return which byte each character stands for: those that can be printed for themselves."""
+    shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in shown]
+    return {chr(byte): byte for byte in shown} | {chr(256 + place): byte for place, byte in enumerate(others)}
+
+
+def _shown(token: str, stands_for: bytes) -> str:
+    text = stands_for.decode("utf-8", "replace")
+    begins, rest = token[: len(text) - len(text.lstrip(" "))], text.lstrip(" ")
+    return begins + rest if rest and rest.isprintable() and "\ufffd" not in rest else token
+
+
+def _may_go_on(piece: bytes) -> bool:
+    """Whether a piece goes on with a word where it stands right behind a letter."""
+    first = piece.decode("utf-8", "ignore")[:1]
+    return not piece.startswith(b" ") and (not first or first.isalnum())
+
+
+def _goes_on(whole: bytes, place: int) -> bool:
+    """Whether bytes go on at a place with the word before it."""
+    if not 0 < place < len(whole):
+        return False
+    if whole[place] & 0xC0 == 0x80:  # within a character
+        return True
+    start = place - 1
+    while start and whole[start] & 0xC0 == 0x80:
+        start -= 1
+    around = whole[start:place], whole[place : place + 4]
+    before, behind = (part.decode("utf-8", "ignore")[:1] or " " for part in around)
+    return all(one.isalnum() and ord(one) not in _IDEOGRAPHS for one in (before, behind))
