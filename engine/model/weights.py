@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -45,6 +45,7 @@ from engine.model.own_encoder import (
 )
 from engine.model.source import StoredModel
 from engine.model.tensor_files import load_tensors, save_tensors
+from engine.text.tokenizer import Tokenizer
 
 __all__ = [
     "NEW",
@@ -83,13 +84,6 @@ _KEPT = {
 
 
 AnyHeaded = TypeVar("AnyHeaded", bound=HeadedEncoder)
-
-
-class Tokenizer(Protocol):
-    """What `save_model` needs of a tokenizer: `WordPiece` is one."""
-
-    def save(self, folder: Path, *, model_max_length: int | None = None) -> None:
-        """Write vocab.txt, tokenizer.json and tokenizer_config.json."""
 
 
 def read_config(folder: Path) -> BertConfig:

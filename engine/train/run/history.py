@@ -17,7 +17,8 @@ import torch
 from engine.durable import explained
 from engine.model.bert import Bert
 from engine.model.heads import HeadedEncoder, PreTraining
-from engine.model.weights import Tokenizer, save_model
+from engine.model.weights import save_model
+from engine.text.tokenizer import Tokenizer
 from engine.train.run.kept import STEP, kept_along
 from engine.train.run.runs import HISTORY
 
