@@ -80,6 +80,7 @@ STARTER, TINY, TUNED, CHINESE = "starter", "tiny", "tuned", "chinese"
 FAMILY, CHINESE_FAMILY, ENCODER = "family", "family-chinese", "encoder"
 SAMPLES = MODELS.parent / "samples"
 CHINESE_STAGES = ("chinese-1-characters", "chinese-2-words")
+CHINESE_KEPT, CHINESE_MIXED = 0.7, "chinese-mixed"  # so much of the second stage, and the rest of the first
 STAGES = ("starter-1-words", "starter-2-pairs", "starter-3-taught")
 TAUGHT, KEPT = STAGES[-1], 0.8  # begins with so much of the stage before, and the rest of the encoder
 WIDER, MIXED, AVERAGED = "starter-wider", "starter-mixed", "starter-averaged"
@@ -176,8 +177,9 @@ def make_chinese(text: Path, work: Path) -> int:
         if code := _train(work / name, recipe(name, mixed, before)):
             return code
         before = work / name / MODEL
-    assert before is not None
-    ship_chinese(before, MODELS / CHINESE)
+    first, second = (work / name / MODEL for name in CHINESE_STAGES)
+    mix(second, first, CHINESE_KEPT, work / CHINESE_MIXED)
+    ship_chinese(work / CHINESE_MIXED, MODELS / CHINESE)
     shutil.copyfile(mixed / ATTRIBUTION, MODELS / ATTRIBUTION)
     return 0
 
