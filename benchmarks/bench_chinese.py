@@ -68,26 +68,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _held_out(model_dir: Path, data: Path, num_tokens: int) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield what the model reaches on each kind of held-out text, by characters and by whole words."""
+    """Yield what the model reaches on each kind of held-out text, in both scripts."""
     model, _ = load_pretraining(model_dir, seed=0)
     model.eval()
     _, documents = divided(read(data / "corpora", data / "cloze_chinese" / "cft.zip"))
     stage = recipe(CHINESE_STAGES[0], Path(), model_dir)
     config = with_values(stage, {"vocab": "", "max_length": 128, "next_sentence": False})
-    by_word = with_values(config, {"mask_unit": "word", "segmenter": "jieba"})
-    kinds = dict.fromkeys(document.kind for document in documents)
     with tempfile.TemporaryDirectory() as folder:
-        for kind in kinds:
+        for kind in dict.fromkeys(document.kind for document in documents):
             own = [document for document in documents if document.kind == kind]
             for script, texts in (("simplified", own), ("traditional", traditional(own))):
                 file = Path(folder) / f"{len(kind)}-{script}.txt"
                 file.write_text("\n\n".join(one.text for one in texts) + "\n", encoding="utf-8")
-                for unit, settings in (("characters", config), ("words", by_word)):
-                    _, batches = other_text(settings, file, num_tokens)
-                    measured = measure(model, batches)
-                    name = f"{kind}, {script}, {unit}"
-                    print(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in measured.items()))
-                    yield name, measured
+                _, batches = other_text(config, file, num_tokens)
+                measured, name = measure(model, batches), f"{kind} ({script})"
+                print(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in measured.items()))
+                yield name, measured
 
 
 def _classifiers(
@@ -128,7 +124,7 @@ def _tables(data: Path, folder: Path) -> dict[str, dict[str, Any]]:
     _write(folder / "titles.csv", [[names[int(label)], title] for title, label in titled])
     paired = [line.split("\t") for line in _lines(pairs / "dev.txt")]
     _write(folder / "pairs.csv", [[label, first, second] for first, second, label in paired])
-    once: dict[str, Any] = {"text": "text", "label": "label", "epochs": 1, "max_length": 64}
+    once: dict[str, Any] = {"text": "text", "label": "label", "num_epochs": 1, "max_length": 64}
     return {
         SENTIMENT: {
             **once,
@@ -141,7 +137,7 @@ def _tables(data: Path, folder: Path) -> dict[str, dict[str, Any]]:
         QUESTIONS: {
             **once,
             "text": "question",
-            "epochs": 10,
+            "num_epochs": 10,
             "data": str(SAMPLES / "chinese_questions.csv"),
         },
     }
