@@ -26,7 +26,9 @@ else:
     reads_english = later("engine.inspect.example_texts", "reads_english")
 
 FIRST_TEXT = "The doctor asked the superstitious patient."  # one word is split, another one is guessed well
-FIRST_CHINESE_TEXT = "我们应该努力学习。"  # for a model that reads Chinese, until somebody chooses a text
+FIRST_CHINESE_TEXT = (
+    "因为下雨，所以我们没有去。"  # for a model that reads Chinese, until somebody chooses a text
+)
 HELD, TEXT, PAIR = "looking/model", "looking/text", "looking/text_pair"  # what was looked at last
 RECENT = "looking/recent_texts"
 LONGEST_KEPT = 20_000  # characters

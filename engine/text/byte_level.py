@@ -54,7 +54,7 @@ class ByteLevel(Tokenizer):
     splitting: ClassVar[str] = marked(
         "engine",
         "The text is split into words, numbers and marks. A space belongs to the word behind it, as Ġ. Each "
-        "is read as bytes, and the pairs that were commonest are joined first.",
+        "is read as bytes, and the most frequent pairs are joined first.",
     )
 
     base: tuple[str, ...] = field(repr=False)

@@ -209,7 +209,9 @@ def frame_words(found: Tokenization) -> str:
     ]
     if not wordpiece.tells_segments:
         said.append(
-            words.translate("tokenizer_words", "Segment ID: 0 everywhere. Separators alone tell A from B.")
+            words.translate(
+                "tokenizer_words", "Segment ID: 0 everywhere. Only the separators show where B begins."
+            )
         )
     elif len(found.traces) > 1:
         said.append(

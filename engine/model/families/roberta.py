@@ -93,7 +93,7 @@ class Roberta(Family):
         return {names.POSITIONS: config.pad_token_id + 1}
 
     def note(self, config: Shape) -> str:
-        return marked("engine", "A RoBERTa. It tells two texts apart by separators alone.")
+        return marked("engine", "A RoBERTa. Only separators show where the second text begins.")
 
     def restored(self, tensors: dict[str, Tensor], config: Shape) -> dict[str, Tensor]:
         for name, table in tensors.items():

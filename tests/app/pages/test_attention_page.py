@@ -30,7 +30,7 @@ TEXT, PAIR = "good [MASK] play", "bad film!"
 
 
 @pytest.fixture
-def page(session: Session, show_page: ShowPage[AttentionPage]) -> AttentionPage:
+def page(no_models_ship: None, session: Session, show_page: ShowPage[AttentionPage]) -> AttentionPage:
     session.inspector.set_text(TEXT, PAIR)
     return show_page(AttentionPage)
 
@@ -390,7 +390,6 @@ def test_heads_are_weighed_and_switched_off_over_the_open_table(
 # ---- what is missing
 
 
-@pytest.mark.usefixtures("no_models_ship")
 def test_without_a_model_the_page_says_so(page: AttentionPage, qtbot: QtBot) -> None:
     settle(page, qtbot)
     assert page.empty.isVisible() and not page.copy_button.isEnabled()

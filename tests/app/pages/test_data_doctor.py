@@ -36,7 +36,9 @@ GOOD, BAD = ("wonderful", "warm", "brilliant", "lovely"), ("terrible", "dull", "
 
 @pytest.fixture
 def page(show_page: ShowPage[DataPage], monkeypatch: pytest.MonkeyPatch) -> DataPage:
-    monkeypatch.setattr("app.pages.data.doctor.starter_model", lambda: None)  # counted words suffice here
+    monkeypatch.setattr(
+        "app.pages.data.doctor.starter_model", lambda script: None
+    )  # counted words suffice here
     return show_page(DataPage)
 
 
@@ -268,7 +270,7 @@ def test_a_closer_look_has_a_model_taught_and_says_so(
     closer = page.advice_card.closer_button
     assert not closer.isVisible(), "without a model none can be taught"
     folder = model_folder(tmp_path / "tiny")
-    monkeypatch.setattr("app.pages.data.doctor.starter_model", lambda: folder)
+    monkeypatch.setattr("app.pages.data.doctor.starter_model", lambda script: folder)
     page.advice_card.refresh()
     first = session.doctor.suspected
     hand.click("look_closer")

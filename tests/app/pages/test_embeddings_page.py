@@ -28,7 +28,7 @@ WORD = "good | a good film\ngood | good play !\nbad | the film is bad\nbad | bad
 
 
 @pytest.fixture
-def page(show_page: ShowPage[EmbeddingsPage]) -> EmbeddingsPage:
+def page(no_models_ship: None, show_page: ShowPage[EmbeddingsPage]) -> EmbeddingsPage:
     return show_page(EmbeddingsPage)
 
 
@@ -51,7 +51,6 @@ def press(page: EmbeddingsPage, button: QAbstractButton, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: page.inspector.workers.is_idle)
 
 
-@pytest.mark.usefixtures("no_models_ship")
 def test_without_a_model_the_page_says_so_and_offers_one(page: EmbeddingsPage) -> None:
     assert page.empty.isVisible() and page.empty.button.isVisible()
     assert not page.compute_button.isEnabled()
@@ -76,7 +75,6 @@ def test_the_page_opens_with_a_question_that_is_answered(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_models_ship")
 def test_without_a_table_the_texts_are_bundled_ones(
     page: EmbeddingsPage, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -44,6 +44,7 @@ def ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.shipped.starter_model", lambda: folder)
     monkeypatch.setattr("app.shipped.history_run", lambda: None)
     monkeypatch.setattr("app.shipped.tuned_model", lambda: None)
+    monkeypatch.setattr("app.shipped.chinese_model", lambda: None)
 
 
 @pytest.fixture
@@ -67,6 +68,7 @@ def bare(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     monkeypatch.setattr("app.shipped.starter_model", lambda: None)
     monkeypatch.setattr("app.shipped.history_run", lambda: None)
     monkeypatch.setattr("app.shipped.tuned_model", lambda: None)
+    monkeypatch.setattr("app.shipped.chinese_model", lambda: None)
     settings = AppSettings(tmp_path / "settings.ini")
     settings.runs_root = str(tmp_path / "nowhere")
     yield from _shown(Session(settings), qtbot)

@@ -45,7 +45,7 @@ def pretrained(folder: Path, seed: int = 0) -> Path:
 
 
 @pytest.fixture
-def page(show_page: ShowPage[ProbePage]) -> ProbePage:
+def page(no_models_ship: None, show_page: ShowPage[ProbePage]) -> ProbePage:
     return show_page(ProbePage)
 
 
@@ -387,7 +387,6 @@ def test_a_template_without_a_gap_is_refused_beside_it(probing: ProbePage, qtbot
 # ---- what is missing
 
 
-@pytest.mark.usefixtures("no_models_ship")
 def test_a_model_without_the_head_says_so_and_offers_the_way(
     page: ProbePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
