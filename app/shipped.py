@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from engine.errors import marked
-from engine.shipped import CHINESE_STARTER, starters_for
+from engine.hub.recommended import starters_for
+from engine.shipped import CHINESE_STARTER
 from engine.text.roles import Roles
 
 WORDS_A_MINUTE, LOOK_S = 130, 10  # read aloud; to look at the picture of a scene

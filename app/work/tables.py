@@ -20,12 +20,12 @@ from engine.model.info import encoder_in, read_info
 from engine.model.weights import check_weights, read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LABELS, DataConfig, FineTuneConfig
-from engine.shipped import script_of_texts
 from engine.text.example_rows import ExampleRows, count_leaks, text_keys
 from engine.text.examples import ExampleTable, LabelSettings, doubt_about_header
 from engine.text.inside_texts import labels_inside
 from engine.text.label_sets import likely_roles
 from engine.text.labels import Spelling
+from engine.text.languages import script_of_texts
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.recipe import Recipe
 from engine.text.roles import Roles

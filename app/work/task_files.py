@@ -14,7 +14,7 @@ from app.work.tables import CHUNK, ModelInfo, count_words
 from engine.errors import Sentence, marked
 from engine.events import Progress, Steps
 from engine.settings.finetune import DataConfig
-from engine.shipped import script_of_texts
+from engine.text.languages import script_of_texts
 from engine.text.table import BadLine
 from engine.train.tasks.kind import OpenedFile
 from engine.train.tasks.known import TASKS, guess_task

@@ -17,8 +17,10 @@ from engine.commands.screen import print_json, show
 from engine.durable import check_writable
 from engine.errors import DataError, UserError, marked
 from engine.events import Event, Finished, Noted
+from engine.hub.recommended import starters_for
 from engine.questions.how_read import ReadSettings
-from engine.shipped import model_shipped, script_of_texts, starters_for
+from engine.shipped import model_shipped
+from engine.text.languages import script_of_texts
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.reading.kinds import A_TABLE
 

@@ -1,4 +1,4 @@
-"""A short list of published BERTs to begin with, told without asking anybody.
+"""A short list of published BERTs to begin with, told without asking anybody; and which model that ships.
 
 What stands here was so when it was written; a look at a model says how it is now.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.errors import marked
+from engine.shipped import CHINESE_STARTER, STARTER
+from engine.text.languages import CHINESE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +76,11 @@ RECOMMENDED = (
         marked("engine", "Any task on German text"),
     ),
 )  # fmt: skip
+
+
+def starters_for(script: str) -> tuple[str, ...]:
+    """Return the names of the starter models to take for texts of a script: the English one last.
+
+    Args: script: as `engine.text.languages` has them.
+    """
+    return (CHINESE_STARTER, STARTER) if script == CHINESE else (STARTER,)

@@ -10,10 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+from itertools import islice
 
 from engine.errors import marked
 
 LOOKED_AT = 2000  # characters of a text
+FIRST_TEXTS = 40  # of a table whose script is looked at, and characters of each
 LEAST_WORDS, CLEARLY = 2, 1.5  # small words that have to stand there; times as many as of the next language
 SHORT = 3  # words of a text in which one of them is enough
 NO_LETTERS, _OTHERS = marked("engine", "no letters"), marked("engine", "other letters")
@@ -145,6 +147,11 @@ def script_of(text: str) -> str:
         if char.isalpha():
             scripts[_script_of(char)] += count if char < "\u3040" else 2 * count
     return _most(scripts)
+
+
+def script_of_texts(texts: Iterable[str]) -> str:
+    """Return the script that most letters of the first texts are in: a marked template."""
+    return script_of("\n".join(text[:FIRST_TEXTS] for text in islice(texts, FIRST_TEXTS)))
 
 
 def _script_of_words(words: list[str]) -> str:
