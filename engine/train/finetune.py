@@ -15,7 +15,7 @@ from engine.errors import ConfigError, Sentence, marked
 from engine.events import Evaluated, Event, Finished, Noted, Started, Steps
 from engine.model.bert import initialize, set_dropout
 from engine.model.config import FIRST_LAST
-from engine.model.fastest import fastest
+from engine.model.fastest import fastest, measure_again
 from engine.model.heads import HeadedEncoder, SequenceClassifier
 from engine.model.info import read_info
 from engine.model.weights import NEW, load_headed
@@ -382,6 +382,7 @@ class FineTuning(Training[Setup]):
         """Measure the result on the test set, and say where it has one answer for all."""
         if loop.at.step < loop.schedule.num_steps and loop.schedule.progress(loop.at) >= 1.0:
             yield on_late(loop.at.step, loop.schedule.num_steps)
+            measure_again(setup.config)
         assert isinstance(loop.model, HeadedEncoder)
         if loop.model.mix is not None:
             yield Noted(sentence=on_mix(loop.model), level="fine")

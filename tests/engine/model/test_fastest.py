@@ -14,7 +14,7 @@ import torch
 from engine.device import ONEDNN, TORCH, cpu_has_bfloat16, onednn, open_device
 from engine.model import fastest as subject
 from engine.model.config import BertConfig
-from engine.model.fastest import BFLOAT16, fastest, measure, said_of
+from engine.model.fastest import BFLOAT16, fastest, measure, measure_again, said_of
 from engine.settings.shared import DeviceConfig
 from tests.fakes import tiny_config
 
@@ -112,6 +112,8 @@ def test_a_machine_is_measured_once_unless_it_was_crowded_or_the_record_is_damag
 
     small, wide = tiny_config(), tiny_config(hidden_size=24)
     assert [ask(small), ask(wide), ask(small), ask(wide)] == [1.0, 2.0, 1.0, 2.0]
+    measure_again(small)
+    assert [ask(small), ask(wide), ask(small)] == [3.0, 2.0, 3.0]  # the other size is left as it was
     file = tmp_path / "cache" / "speeds.json"
     kept = json.loads(file.read_text("utf-8"))
     for damaged in ("no JSON", json.dumps({key: {TORCH: "fast"} for key in kept}), "[]"):

@@ -9,6 +9,7 @@ import pytest
 
 from engine.errors import ModelError
 from engine.events import Evaluated, Event, Finished, Noted, Saved, Started, Step
+from engine.model.config import BertConfig
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig, TrainingConfig
 from engine.train import finetune
@@ -159,9 +160,11 @@ def test_the_forecast_before_a_run_knows_the_time_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_that_the_clock_ends_says_so_and_is_measured_there(
+def test_a_run_that_the_clock_ends_says_so_is_measured_there_and_has_the_next_one_measure_kernels_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    doubted: list[BertConfig] = []
+    monkeypatch.setattr("engine.train.finetune.measure_again", doubted.append)
     at_pace(monkeypatch, Pace(step_s=1e-6, evaluation_s=0.0))
     config = tiny_config(tmp_path, num_epochs=10_000, minutes=0.05)
     events = list(fine_tune(config, tmp_path / "run"))
@@ -174,6 +177,8 @@ def test_a_run_that_the_clock_ends_says_so_and_is_measured_there(
     )
     assert isinstance(end, Finished) and not end.stopped_early
     assert any(isinstance(event, Evaluated) and event.step == len(made) for event in events)
+    list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "in-time"))
+    assert [one.hidden_size for one in doubted] == [tiny_shape().hidden_size]  # the first run alone
 
 
 def test_a_run_whose_time_runs_out_while_it_saves_is_measured_where_it_ends(
