@@ -112,6 +112,13 @@ def tuned_model() -> Path | None:
     return _model("tuned")
 
 
+def chinese_tuned_model() -> Path | None:
+    """Return the model that reads Chinese after it was fine-tuned on the sample of questions, or None in a build
+    without it.
+    """
+    return _model("tuned-chinese")
+
+
 def shipped_family() -> Path | None:
     """Return the small family that can be asked at once, or None in a build without it."""
     return next(iter(shipped_families()), None)

@@ -191,7 +191,13 @@ def shipped_models() -> tuple[Path, ...]:
     """Return the folders of the models that ship with Cloze; none in a build without them."""
     run = shipped.history_run()
     small = None if run is None else run / MODEL
-    folders = (shipped.starter_model(), shipped.chinese_model(), small, shipped.tuned_model())
+    folders = (
+        shipped.starter_model(),
+        shipped.chinese_model(),
+        small,
+        shipped.tuned_model(),
+        shipped.chinese_tuned_model(),
+    )
     return tuple(folder.absolute() for folder in folders if folder is not None)
 
 

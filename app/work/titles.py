@@ -115,6 +115,8 @@ def model_title(folder: Path | str) -> str:
         return words.translate("titles", "Chinese starter")
     if folder == shipped.tuned_model():
         return words.translate("titles", "Small model, fine-tuned on film reviews")
+    if folder == shipped.chinese_tuned_model():
+        return words.translate("titles", "Chinese starter, fine-tuned on questions")
     run = run_of(folder)
     if run is None:
         return _with_time(name_of(folder))

@@ -214,7 +214,7 @@ def lost(models: Models) -> Scene:
 
 def reviews() -> list[tuple[str, str]]:
     """Return label and text of the first rows of each label that the model was measured on."""
-    data = tuning().data
+    data = tuning(TUNED).data
     table = result_of(opening_table(data, data.data, "data"))
     found = result_of(finding_examples(table, roles_of(data, table)))
     together = None if table.together is None else table.together[found.examples.rows]

@@ -6,7 +6,8 @@ encoder: the folder of all-MiniLM-L6-v2 (Apache-2.0), as the Python package gt-a
 it. text: the folder with enwiki2015-core.txt.xz and english-novels-95.txt.xz. work: runs are kept there;
 one that was cut off is gone on with. Some four hours on two cores. The same weights come again on the
 same machine only: other processors add up in another order. `--only tuned` makes that one alone, from
-the tiny model and the reviews that ship, in two minutes; the other options are not needed for it.
+the tiny model and the reviews that ship, in two minutes, `--only tuned-chinese` the one from the Chinese
+starter and the questions that ship, in half a minute; the other options are not needed for these.
 
     python -m assets.models.make --only chinese --text DIR --work DIR
 
@@ -57,6 +58,7 @@ from engine.settings.config import from_toml, with_values
 from engine.settings.family import FamilyConfig
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
+from engine.shipped import model_shipped
 from engine.text.wordpiece import WordPiece
 from engine.train import finetune
 from engine.train.pretrain import pretrain, resume
@@ -76,7 +78,8 @@ from engine.train.run.runs import (
 
 MODELS = Path(__file__).parent
 RECIPES = MODELS / "recipes"
-STARTER, TINY, TUNED, CHINESE = "starter", "tiny", "tuned", "chinese"
+STARTER, TINY, CHINESE = "starter", "tiny", "chinese"
+TUNED, CHINESE_TUNED = "tuned", "tuned-chinese"
 FAMILY, CHINESE_FAMILY, ENCODER = "family", "family-chinese", "encoder"
 SAMPLES = MODELS.parent / "samples"
 CHINESE_STAGES = ("chinese-1-characters", "chinese-2-words")
@@ -86,6 +89,7 @@ TAUGHT, KEPT = STAGES[-1], 0.8  # begins with so much of the stage before, and t
 WIDER, MIXED, AVERAGED = "starter-wider", "starter-mixed", "starter-averaged"
 EIGHT_BITS = torch.float8_e4m3fn  # how word vectors and the encoder's layers ship; 16 bits take 22 MB more
 ENCODER_NAME = "all-MiniLM-L6-v2"
+TUNED_AS = {TUNED: torch.float16, CHINESE_TUNED: EIGHT_BITS}
 TOLD = ("started", "step", "evaluated", "pinned", "finished")
 MOST_TOLD = {"step": 1_000, "pinned": 100}  # of the tiny model's training: enough for its curves
 
@@ -117,8 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Train what is not there yet, then write the models into this folder."""
     parser = _parser()
     chosen = parser.parse_args(argv)
-    if chosen.only == TUNED:
-        return make_tuned(chosen.work)
+    if chosen.only in TUNED_AS:
+        return make_tuned(chosen.only, chosen.work)
     if chosen.only == CHINESE:
         if chosen.text is None:
             parser.error("--text is needed")
@@ -149,21 +153,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not code:
         ship_starter(chosen.work / AVERAGED, chosen.encoder, MODELS / STARTER)
         ship_history(chosen.work / TINY, MODELS / TINY)
-        code = make_tuned(chosen.work)
+        code = make_tuned(TUNED, chosen.work)
     return code
 
 
-def make_tuned(work: Path) -> int:
-    """Fine-tune the tiny model that ships, and write the result in half precision. Returns: the exit code."""
-    run_dir = work / TUNED
+def make_tuned(name: str, work: Path) -> int:
+    """Fine-tune a model that ships, and write the result in little room. Args: name: of `TUNED_AS`.
+
+    Returns: the exit code.
+    """
+    run_dir = work / name
     if read_status(run_dir).get("state") != "finished":
         begun = (run_dir / CONFIG).is_file()
-        code = show(finetune.resume(run_dir) if begun else finetune.fine_tune(tuning(), run_dir))
+        code = show(finetune.resume(run_dir) if begun else finetune.fine_tune(tuning(name), run_dir))
         if code:
             return code
     model, _ = load_headed(run_dir / MODEL, SequenceClassifier)
-    about = read_json(run_dir / MODEL / "cloze.json") | {"base_model": TINY}
-    save_model(MODELS / TUNED, model, WordPiece.from_folder(run_dir / MODEL), about, dtype=torch.float16)
+    base = from_toml(RECIPES / f"{name}.toml")["model"]
+    about = read_json(run_dir / MODEL / "cloze.json") | {"base_model": base}
+    wordpiece = WordPiece.from_folder(run_dir / MODEL)
+    save_model(MODELS / name, model, wordpiece, about, dtype=TUNED_AS[name], words=TUNED_AS[name])
     return 0
 
 
@@ -231,10 +240,10 @@ def _found(folder: Path, name: str) -> Path:
     return found
 
 
-def tuning() -> FineTuneConfig:
-    """Return the settings of the model that is fine-tuned, its table and first weights those that ship."""
-    values = from_toml(RECIPES / f"{TUNED}.toml")
-    values |= {"data": str(SAMPLES / values["data"]), "model": str(MODELS / values["model"] / MODEL)}
+def tuning(name: str) -> FineTuneConfig:
+    """Return the settings of a model that is fine-tuned, its table and first weights those that ship."""
+    values = from_toml(RECIPES / f"{name}.toml")
+    values |= {"data": str(SAMPLES / values["data"]), "model": str(model_shipped(values["model"]))}
     return with_values(FineTuneConfig(), values)
 
 
@@ -347,7 +356,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     for name in ("encoder", "text", "questions", "work"):
         parser.add_argument(f"--{name}", type=Path, required=name == "work", metavar="DIR")
-    parser.add_argument("--only", choices=(ENCODER, TUNED, CHINESE, *ASKED), help="make this one alone")
+    parser.add_argument("--only", choices=(ENCODER, *TUNED_AS, CHINESE, *ASKED), help="make this one alone")
     parser.add_argument("--note", default="", help="which machine trained the family, for its card")
     return parser
 

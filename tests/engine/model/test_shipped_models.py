@@ -15,6 +15,7 @@ import torch
 from assets.models.make import (
     CHINESE,
     CHINESE_STAGES,
+    CHINESE_TUNED,
     MODEL,
     MODELS,
     STAGES,
@@ -39,10 +40,17 @@ from engine.train.prepare import opening_table, roles_of, split_of
 from engine.train.run.kept import history
 from engine.train.run.runs import read_config, read_metrics
 
-STARTER_DIR, TINY_DIR, TUNED_DIR = MODELS / STARTER, MODELS / TINY, MODELS / TUNED
+STARTER_DIR, TINY_DIR = MODELS / STARTER, MODELS / TINY
 CHINESE_DIR = MODELS / CHINESE
-MOST_BYTES, MOST_TUNED_BYTES, MOST_CHINESE_BYTES = 46_000_000, 8_000_000, 20_000_000
+MOST_BYTES, MOST_CHINESE_BYTES = 46_000_000, 20_000_000
+MOST_TUNED_BYTES = {TUNED: 8_000_000, CHINESE_TUNED: 13_000_000}
 PLACES = re.compile(r"(?:^|[\"' ])(?:/[a-z]|[A-Z]:\\)")  # of the machine that made them
+
+
+def card_of(name: str) -> str:
+    """The part of the card that speaks of a tuned model."""
+    card = (MODELS / "README.md").read_text(encoding="utf-8")
+    return card.split({TUNED: "\n## Tuned\n", CHINESE_TUNED: "\n### Tuned to tell questions apart\n"}[name])[1]
 
 
 def model_folders() -> Iterator[Path]:
@@ -179,36 +187,45 @@ def test_the_recipes_are_those_the_models_were_made_by() -> None:
     assert config.budget == recipe(TINY, Path()).budget
 
 
-def test_the_tuned_model_is_the_tiny_one_after_its_recipe_and_its_card_tells_its_accuracy() -> None:
-    about, config = read_json(TUNED_DIR / "cloze.json"), tuning()
-    assert [stage["run"] for stage in about["chain"]] == [TINY, TUNED] and about["base_model"] == TINY
+@pytest.mark.parametrize(
+    ("name", "before_dir", "stages", "labels"),
+    [
+        (TUNED, TINY_DIR / MODEL, [TINY, TUNED], ["neg", "pos"]),
+        (CHINESE_TUNED, CHINESE_DIR, [*CHINESE_STAGES, CHINESE_TUNED], ["人物", "原因", "地点", "数量", "时间"]),
+    ],
+)
+def test_a_tuned_model_is_another_one_after_its_recipe_and_its_card_tells_its_accuracy(
+    name: str, before_dir: Path, stages: list[str], labels: list[str]
+) -> None:
+    folder = MODELS / name
+    about, config = read_json(folder / "cloze.json"), tuning(name)
+    assert [stage["run"] for stage in about["chain"]] == stages and about["base_model"] in (TINY, CHINESE)
     assert about["trained"]["learning_rate"] == config.training.learning_rate
-    assert about["split"]["seed"] == config.data.split_seed and about["labels"] == ["neg", "pos"]
+    assert about["split"]["seed"] == config.data.split_seed and about["labels"] == labels
     assert about["data"]["sha256"] == hashlib.sha256(Path(config.data.data).read_bytes()).hexdigest()
-    card = (MODELS / "README.md").read_text(encoding="utf-8")
-    assert f"| validation accuracy | {about['trained']['value']:.3f} (95 %: " in card
-    before, after = LoadedModel.open(TINY_DIR / MODEL), LoadedModel.open(TUNED_DIR)
+    assert f"| validation accuracy | {about['trained']['value']:.3f} (95 %: " in card_of(name)
+    before, after = LoadedModel.open(before_dir), LoadedModel.open(folder)
     assert before.wordpiece.tokens == after.wordpiece.tokens
-    assert sum(file.stat().st_size for file in TUNED_DIR.iterdir()) <= MOST_TUNED_BYTES
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= MOST_TUNED_BYTES[name]
 
 
 @pytest.mark.slow
-def test_the_tuned_model_answers_as_its_card_says_though_its_weights_are_halved() -> None:
-    data = tuning().data
+@pytest.mark.parametrize("name", [TUNED, CHINESE_TUNED])
+def test_a_tuned_model_answers_as_its_card_says_though_its_weights_have_fewer_bits(name: str) -> None:
+    data = tuning(name).data
     table = result_of(opening_table(data, data.data, "data"))
     found = result_of(finding_examples(table, roles_of(data, table)))
     together = None if table.together is None else table.together[found.examples.rows]
     test = found.examples.take(split_of(data, found.examples.labels.astype(np.int64), together)[2])
     texts = [example.text for example in test]
-    subject = LoadedModel.open(TUNED_DIR)
+    subject = LoadedModel.open(MODELS / name)
     pooled = PoolingConfig("pooled").of(subject.about)
     embedded = result_of(embed(subject, texts, [pooled], max_length=data.max_length))
     assert subject.classifier is not None and len(embedded.places) == len(texts)
     with torch.inference_mode():
         logits = subject.classifier.classifier(torch.from_numpy(embedded.of(pooled)))
     right = float((logits.argmax(1).cpu().numpy() == test.labels).mean())
-    card = (MODELS / "README.md").read_text(encoding="utf-8")
-    told = float(card.split("| test accuracy | ")[1].split()[0])
+    told = float(card_of(name).split("| test accuracy | ")[1].split()[0])
     assert abs(right - told) < 0.002  # three reviews of 1,599
 
 
