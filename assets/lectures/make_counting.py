@@ -170,8 +170,6 @@ def make(stage: Stage) -> Lecture:
         ),
         "write",
         CITY,
-        temperature=TEMPERATURE,
-        seed=SEED,
     )
     ask(
         marked("engine", "BERT: both sides, in order"),

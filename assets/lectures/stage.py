@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication
 from app.lectures.find import scene_of
 from app.lectures.lecture import Scene
 from app.main_window import MainWindow
+from app.pages.stated_page import StatedPage
 from app.session import Session
 from app.settings import AppSettings
 from app.work.page_state import MODEL, SceneValues
@@ -52,12 +53,15 @@ class Stage:
         self._application.processEvents()
         self._folder.cleanup()
 
-    def rest(self) -> None:
-        """Wait until all that was asked is answered, and nothing more is asked a moment later."""
+    def rest(self, page: StatedPage[Any] | None = None) -> None:
+        """Wait until all that was asked is answered, and nothing more is asked a moment later.
+
+        Args: page: that has shown by then what it was to show.
+        """
         quiet, end = time.monotonic(), time.monotonic() + LONGEST_S
         while time.monotonic() - quiet < REST_S:
             self._application.processEvents()
-            if not self.window.session.workers.is_idle:
+            if not (self.window.session.workers.is_idle and (page is None or page.is_state_shown)):
                 quiet = time.monotonic()
             if time.monotonic() > end:
                 raise TimeoutError("the window does not come to rest")
@@ -84,7 +88,7 @@ class Stage:
         role = {"family": "family", "tokenizer": "vocabulary"}.get(page, MODEL)
         values: Mapping[str, Any] = {} if page in ("family", "embeddings") else shown.as_scene().values
         shown.show_scene(SceneValues({**values, **changes}, {role: folder}, text, text_pair))
-        self.rest()
+        self.rest(shown)
         state = shown.as_scene()
         for name, value in changes.items():
             told(state.values[name] == value, f"{title}: {name}")
