@@ -113,9 +113,7 @@ def tuned_model() -> Path | None:
 
 
 def chinese_tuned_model() -> Path | None:
-    """Return the model that reads Chinese after it was fine-tuned on the sample of questions, or None in a build
-    without it.
-    """
+    """Return the model that reads Chinese after it was fine-tuned, or None in a build without it."""
     return _model("tuned-chinese")
 
 

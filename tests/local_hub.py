@@ -145,8 +145,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if not steps:
             words = query.get("search", [""])[0].lower()
-            names = [name for name in self.hub.models if words in name.lower()]
-            self._json([{**self._about(name), "siblings": None} for name in names])
+            wanted = set(query.get("filter", []))
+            found = [self._about(name) for name in self.hub.models if words in name.lower()]
+            self._json([{**one, "siblings": None} for one in found if wanted <= {*one["tags"]}])
             return
         revision = ""
         if "revision" in steps:
@@ -172,7 +173,8 @@ class _Handler(BaseHTTPRequestHandler):
                 one["lfs"] = {"sha256": sha, "size": len(data), "pointerSize": 130}
             siblings.append(one)
         card = self.hub.cards.get(name, {})
-        tags = ["bert", *([f"license:{card['license']}"] if "license" in card else [])]
+        tags = [json.loads(files["config.json"]).get("model_type", "bert"), *card.get("language", [])]
+        tags += [f"license:{card['license']}"] if "license" in card else []
         return {
             "id": name,
             "sha": self.hub.commit(name),

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,9 +23,12 @@ from huggingface_hub.utils import build_hf_headers, get_session
 from engine.hub.asked import HubSettings, is_name, spellings
 from engine.hub.files import CARD, PROBED
 from engine.hub.guard import Guard
+from engine.hub.recommended import LANGUAGES
 from engine.hub.refusals import answered, as_answered, host_of, is_passing, no_hub
+from engine.model.families.known import FAMILIES
 
-MOST_FOUND = 20  # models of a search
+MOST_LISTED = 100  # models of a search, of any family
+MOST_FOUND = 20  # that are shown
 _AS_IT_COMES = 2**20  # bytes: who wants more takes what comes from the beginning, and hangs up
 _COMMIT = re.compile(r"[\w.-]{4,64}", re.ASCII)
 _SHA256, _SHA1 = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
@@ -80,12 +84,18 @@ class Client:
         self._api = HfApi(endpoint=self._endpoint)
 
     def search(self, words: str) -> list[dict[str, Any]]:
-        """Return published BERTs whose name has these words in it, the most used first."""
-        asked = {"search": words, "filter": "bert", "sort": "downloads", "limit": MOST_FOUND}
+        """Return published models of the families that are opened, the most used first.
+
+        Args: words: that stand in a name; a language as people call it asks for models that read it.
+        """
+        codes = [code for code, name in LANGUAGES.items() if name.lower() == words.lower()]
+        wanted = {"search": "bert", "filter": codes[0]} if codes else {"search": words}
+        asked = {**wanted, "sort": "downloads", "limit": MOST_LISTED}
         expand = ["downloads", "tags", "safetensors", "gated"]
         found = self._patiently(lambda: self._listed({**asked, "expand": expand}))
         try:
-            return [_found(one) for one in found[:MOST_FOUND]]
+            opened = (one for one in found if FAMILIES.keys() & set(map(str, one.get("tags") or ())))
+            return [_found(one) for one in islice(opened, MOST_FOUND)]
         except (KeyError, TypeError, AttributeError) as error:
             raise no_hub(self.host) from error
 

@@ -16,7 +16,9 @@ from engine.hub.asked import HubSettings, parse_name
 from engine.hub.files import STARTS
 from engine.hub.kept import part_of
 from engine.hub.process import asking
+from engine.hub.recommended import model_for
 from engine.model.config import BertConfig
+from engine.model.families.refused import NOT_A_BERT
 from engine.model.inventory import Inventory, take_stock
 from engine.model.weights import head_of, read_config
 
@@ -121,8 +123,20 @@ def looked_at(said: dict[str, Any], folder: Path) -> PublishedModel:
             raise ModelError(lacks[0], **lacks[1])
         inventory = take_stock(folder, thorough=False) if is_seen else None
     except UserError as error:
-        return PublishedModel(**said, problem=renamed(error, folder, partial(published, said["name"])))
+        problem = renamed(
+            _in_its_language(error, said["languages"]), folder, partial(published, said["name"])
+        )
+        return PublishedModel(**said, problem=problem)
     return PublishedModel(**said, config=config, inventory=inventory, starts=starts)
+
+
+def _in_its_language(error: UserError, languages: tuple[str, ...]) -> UserError:
+    """Return a refusal of another family with a model of the same languages to use in its place, where these
+    are others than English.
+    """
+    if error.sentence.template != NOT_A_BERT or not set(languages) - {"en"}:
+        return error
+    return ModelError(NOT_A_BERT, **{**error.sentence.values, "instead": model_for(languages)})
 
 
 def published(name: str, file: str) -> str:

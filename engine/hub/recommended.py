@@ -1,81 +1,156 @@
-"""A short list of published BERTs to begin with, told without asking anybody; and which model that ships.
+"""A short list of published encoders to begin with, told without asking anybody; and which model that ships.
 
 What stands here was so when it was written; a look at a model says how it is now.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.errors import marked
 from engine.shipped import CHINESE_STARTER, STARTER
 from engine.text.languages import CHINESE
 
+MANY = "multilingual"
+LANGUAGES = {  # as model cards call them
+    "en": marked("engine", "English"),
+    "zh": marked("engine", "Chinese"),
+    "ar": marked("engine", "Arabic"),
+    "bg": marked("engine", "Bulgarian"),
+    "de": marked("engine", "German"),
+    "el": marked("engine", "Greek"),
+    "es": marked("engine", "Spanish"),
+    "fr": marked("engine", "French"),
+    "he": marked("engine", "Hebrew"),
+    "id": marked("engine", "Indonesian"),
+    "it": marked("engine", "Italian"),
+    "ja": marked("engine", "Japanese"),
+    "ko": marked("engine", "Korean"),
+    "nl": marked("engine", "Dutch"),
+    "pl": marked("engine", "Polish"),
+    "pt": marked("engine", "Portuguese"),
+    "ru": marked("engine", "Russian"),
+    "sv": marked("engine", "Swedish"),
+    "tr": marked("engine", "Turkish"),
+    "uk": marked("engine", "Ukrainian"),
+    "vi": marked("engine", "Vietnamese"),
+    MANY: marked("engine", "104 languages"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class RecommendedModel:
-    """A model to begin with. millions: of weights. language, good_for: marked."""
+    """A model to begin with. family: as it is published. millions: of weights. language: of `LANGUAGES`.
+    good_for: marked.
+    """
 
     name: str
+    family: str
     millions: float
     language: str
     licence: str
     good_for: str
 
+    def fits(self, wanted: str, language: str) -> bool:
+        """Whether it is meant by what was typed: part of its name, its family or its language.
 
-_ENGLISH, _CHINESE = marked("engine", "English"), marked("engine", "Chinese")
-_MANY, _GERMAN = marked("engine", "104 languages"), marked("engine", "German")
+        Args: wanted: in lower case. language: its own, as a person reads it.
+        """
+        return any(
+            wanted in one.lower() for one in (self.name, self.family, LANGUAGES[self.language], language)
+        )
+
 
 RECOMMENDED = (
     RecommendedModel(
-        "google-bert/bert-base-uncased", 110, _ENGLISH, "apache-2.0",
+        "google-bert/bert-base-uncased", "BERT", 110, "en", "apache-2.0",
         marked("engine", "The paper’s own model: any task on English text"),
     ),
     RecommendedModel(
-        "google-bert/bert-base-cased", 108, _ENGLISH, "apache-2.0",
+        "google-bert/bert-base-cased", "BERT", 108, "en", "apache-2.0",
         marked("engine", "Names and parts of speech, where capital letters matter"),
     ),
     RecommendedModel(
-        "google-bert/bert-base-chinese", 103, _CHINESE, "apache-2.0",
+        "google-bert/bert-base-chinese", "BERT", 103, "zh", "apache-2.0",
         marked("engine", "Any task on Chinese text, character by character"),
     ),
     RecommendedModel(
-        "hfl/chinese-bert-wwm-ext", 103, _CHINESE, "apache-2.0",
+        "hfl/chinese-bert-wwm-ext", "BERT", 103, "zh", "apache-2.0",
         marked("engine", "Like bert-base-chinese, but from more text and with whole words masked"),
     ),
     RecommendedModel(
-        "hfl/rbt3", 38, _CHINESE, "apache-2.0",
+        "hfl/rbt3", "BERT", 38, "zh", "apache-2.0",
         marked("engine", "Three layers: Chinese tasks on a computer without a GPU"),
     ),
     RecommendedModel(
-        "google-bert/bert-base-multilingual-cased", 178, _MANY, "apache-2.0",
+        "hfl/chinese-roberta-wwm-ext", "BERT", 102, "zh", "apache-2.0",
+        marked("engine", "RoBERTa-wwm-ext: a BERT trained as RoBERTa was, with whole words masked"),
+    ),
+    RecommendedModel(
+        "hfl/chinese-macbert-base", "BERT", 102, "zh", "apache-2.0",
+        marked("engine", "MacBERT: a BERT that learned with similar words in the place of [MASK]"),
+    ),
+    RecommendedModel(
+        "hfl/chinese-lert-small", "BERT", 15, "zh", "apache-2.0",
+        marked("engine", "LERT: a small BERT that also learned parts of speech and grammar"),
+    ),
+    RecommendedModel(
+        "nghuyong/ernie-3.0-nano-zh", "ERNIE", 18, "zh", "apache-2.0",
+        marked("engine", "Four layers: Chinese tasks on a computer without a GPU"),
+    ),
+    RecommendedModel(
+        "nghuyong/ernie-3.0-base-zh", "ERNIE", 118, "zh", "apache-2.0",
+        marked("engine", "Any task on Chinese text, from more and newer text than BERT’s"),
+    ),
+    RecommendedModel(
+        "google-bert/bert-base-multilingual-cased", "BERT", 178, MANY, "apache-2.0",
         marked("engine", "Languages without a BERT of their own, and several at once"),
     ),
     RecommendedModel(
-        "google/bert_uncased_L-2_H-128_A-2", 4.4, _ENGLISH, "apache-2.0",
+        "google/bert_uncased_L-2_H-128_A-2", "BERT", 4.4, "en", "apache-2.0",
         marked("engine", "BERT-tiny: for trying things out within a minute"),
     ),
     RecommendedModel(
-        "google/bert_uncased_L-4_H-512_A-8", 28.8, _ENGLISH, "apache-2.0",
+        "google/bert_uncased_L-4_H-512_A-8", "BERT", 28.8, "en", "apache-2.0",
         marked("engine", "BERT-small: English tasks on a computer without a GPU"),
     ),
     RecommendedModel(
-        "sentence-transformers/all-MiniLM-L6-v2", 22.7, _ENGLISH, "apache-2.0",
+        "sentence-transformers/all-MiniLM-L6-v2", "BERT", 22.7, "en", "apache-2.0",
         marked("engine", "One vector for each sentence: maps, neighbours, similarity"),
     ),
     RecommendedModel(
-        "BAAI/bge-small-zh-v1.5", 24, _CHINESE, "mit",
+        "BAAI/bge-small-zh-v1.5", "BERT", 24, "zh", "mit",
         marked("engine", "One vector for each Chinese sentence"),
     ),
     RecommendedModel(
-        "dslim/bert-base-NER", 108, _ENGLISH, "mit",
+        "FacebookAI/roberta-base", "RoBERTa", 125, "en", "mit",
+        marked("engine", "Any task on English text, capital letters and emoji included"),
+    ),
+    RecommendedModel(
+        "google/electra-small-discriminator", "ELECTRA", 13.5, "en", "apache-2.0",
+        marked("engine", "English tasks on a computer without a GPU"),
+    ),
+    RecommendedModel(
+        "distilbert/distilbert-base-uncased", "DistilBERT", 66, "en", "apache-2.0",
+        marked("engine", "Any task on English text, with half of BERT’s layers"),
+    ),
+    RecommendedModel(
+        "dslim/bert-base-NER", "BERT", 108, "en", "mit",
         marked("engine", "Already trained to find persons, places and organisations"),
     ),
     RecommendedModel(
-        "google-bert/bert-base-german-cased", 109, _GERMAN, "mit",
+        "google-bert/bert-base-german-cased", "BERT", 109, "de", "mit",
         marked("engine", "Any task on German text"),
     ),
 )  # fmt: skip
+
+
+def model_for(languages: Collection[str]) -> str:
+    """Return the first recommended model that reads some languages, called as model cards call them."""
+    wanted = next(iter(languages)) if len(languages) == 1 else MANY
+    found = {one.language: one.name for one in reversed(RECOMMENDED)}
+    return found.get(wanted, found[MANY])
 
 
 def starters_for(script: str) -> tuple[str, ...]:

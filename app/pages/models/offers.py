@@ -15,7 +15,7 @@ from app.look.labels import PART
 from app.look.widgets import named
 from app.pages.models.two_lines import ROW, THING, TwoLines, two_lines_item
 from engine.hub.look import SearchHit
-from engine.hub.recommended import RECOMMENDED
+from engine.hub.recommended import LANGUAGES, RECOMMENDED
 
 LEAST_ROWS = 2
 
@@ -42,12 +42,12 @@ def offers_of(
         ModelOffer(
             one.name,
             _millions(one.millions * 1e6),
-            words.tr_engine(one.language),
+            PART.join((one.family, words.tr_engine(LANGUAGES[one.language]))),
             one.licence,
             words.tr_engine(one.good_for),
         )
         for one in known.values()
-        if wanted in one.name.lower() or wanted in words.tr_engine(one.language).lower()
+        if one.fits(wanted, words.tr_engine(LANGUAGES[one.language]))
     ]
     offers += [_found(one) for one in found]
     return tuple({offer.name: offer for offer in reversed(offers)}.values())[::-1]

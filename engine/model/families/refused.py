@@ -40,6 +40,12 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "nomic_bert": ("NomicBERT", _ROTARY, "BAAI/bge-base-en-v1.5"),
     "roformer": ("RoFormer", _ROTARY, "google-bert/bert-base-chinese"),
     "new": ("GTE", _ROTARY, "BAAI/bge-base-en-v1.5"),
+    "gte": ("GTE", _ROTARY, "BAAI/bge-base-en-v1.5"),
+    "neobert": ("NeoBERT", _ROTARY, _ENGLISH),
+    "eurobert": ("EuroBERT", _ROTARY, _MANY),
+    "jina_bert": ("Jina BERT", _RELATIVE, "BAAI/bge-base-en-v1.5"),
+    "jina_embeddings_v3": ("Jina embeddings", _ROTARY, _MANY),
+    "xlm-roberta-flash": ("Jina embeddings", _ROTARY, _MANY),
     "nezha": ("NEZHA", _RELATIVE, "hfl/chinese-bert-wwm-ext"),
     "luke": ("LUKE", _TASKS, _ENGLISH),
     "layoutlm": ("LayoutLM", _TASKS, _ENGLISH),
@@ -86,15 +92,17 @@ _BEGINNINGS = {  # of names of weights -> model_type, where config.json says not
 }
 
 
+NOT_A_BERT = marked(
+    "engine", "config.json describes a model that is not a BERT ({name}): {why}. Use {instead} instead."
+)
+
+
 def refused(kind: Any) -> ModelError:
     """Return the refusal of a model_type: what it is, why it is not read, and what to use in its place."""
-    template = marked(
-        "engine", "config.json describes a model that is not a BERT ({name}): {why}. Use {instead} instead."
-    )
     name, why, instead = REFUSED.get(
         kind if isinstance(kind, str) else "", (str(kind)[:60], _UNKNOWN, _ENGLISH)
     )
-    return ModelError(template, name=name, why=Sentence(why), instead=instead)
+    return ModelError(NOT_A_BERT, name=name, why=Sentence(why), instead=instead)
 
 
 def kind_of_tensors(names: Iterable[str]) -> str | None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QListView
 from pytestqt.qtbot import QtBot
 
+from app.pages.models.offers import offers_of
 from app.pages.models.page import ModelsPage
 from app.session import Session
 from app.status_bar import StatusBar
@@ -57,6 +58,22 @@ def looked(hand: Hand) -> None:
     """Wait until a model has been looked at, and can be fetched."""
     hand.qtbot.waitUntil(lambda: not hand.said("models_look_said").startswith("Looking"))
     assert hand.shown("models_fetch"), hand.said("models_look_said")
+
+
+@pytest.mark.parametrize(
+    ("typed", "some", "none"),
+    [
+        ("RoBERTa-wwm-ext", {"hfl/chinese-roberta-wwm-ext"}, {"FacebookAI/roberta-base"}),
+        ("macbert", {"hfl/chinese-macbert-base"}, {"google-bert/bert-base-chinese"}),
+        ("electra", {"google/electra-small-discriminator"}, {"hfl/rbt3"}),
+        ("chinese", {"hfl/rbt3", "nghuyong/ernie-3.0-nano-zh"}, {"google-bert/bert-base-cased"}),
+    ],
+)
+def test_models_are_offered_by_their_name_their_family_and_their_language(
+    typed: str, some: set[str], none: set[str]
+) -> None:
+    offered = {one.name for one in offers_of(typed, (), ())}
+    assert some <= offered and not none & offered
 
 
 def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chosen(

@@ -110,6 +110,48 @@ def test_a_model_is_looked_at_without_fetching_its_weights(hub: LocalHub) -> Non
     assert [one.name for one in result_of(searching("tiny", HASTE))] == [NAME]
 
 
+def publish_as(hub: LocalHub, published: Path, name: str, kind: str, *languages: str) -> None:
+    """Have a model published that says of itself that it is of another family."""
+    hub.publish(name, published, language=list(languages))
+    document = json.loads(hub.models[name]["config.json"])
+    hub.models[name]["config.json"] = json.dumps(
+        {**document, "model_type": kind, "architectures": []}
+    ).encode()
+
+
+def test_a_search_finds_every_family_that_is_opened_and_models_by_their_language(
+    hub: LocalHub, published: Path
+) -> None:
+    publish_as(hub, published, "someone/tiny-roberta", "roberta", "de")
+    publish_as(hub, published, "someone/tiny-llama", "llama", "de")
+    publish_as(hub, published, "someone/tiny-bert-de", "bert", "de", "en")
+
+    def found(words: str) -> set[str]:
+        return {one.name for one in result_of(searching(words, HASTE))}
+
+    assert found("tiny") == {NAME, "someone/tiny-roberta", "someone/tiny-bert-de"}
+    assert found("German") == {"someone/tiny-roberta", "someone/tiny-bert-de"}
+    assert found("Swedish") == set()
+
+
+@pytest.mark.parametrize(
+    ("languages", "instead"),
+    [
+        (["zh"], "google-bert/bert-base-chinese"),
+        (["de"], "google-bert/bert-base-german-cased"),
+        (["en", "zh", "de"], "google-bert/bert-base-multilingual-cased"),
+        (["en"], "google-bert/bert-base-uncased"),
+        ([], "google-bert/bert-base-uncased"),
+    ],
+)
+def test_another_family_is_refused_with_a_model_of_the_same_language(
+    hub: LocalHub, published: Path, languages: list[str], instead: str
+) -> None:
+    publish_as(hub, published, "someone/longformer", "longformer", *languages)
+    problem = str(look_at("someone/longformer").problem)
+    assert "(Longformer): its attention skips most pairs" in problem and f"Use {instead} instead." in problem
+
+
 @pytest.mark.slow
 def test_a_fetched_model_has_its_source_bit_for_bit_and_says_where_it_is_from(
     hub: LocalHub, published: Path, tmp_path: Path
