@@ -15,6 +15,7 @@ from engine.family.questions.known import OPTIONS, question_of
 from engine.family.questions.task import labelled
 from engine.settings.config import with_values
 from engine.settings.family import MEMBERS, FamilyConfig
+from engine.shipped import model_named
 
 CARD = "card.md"
 
@@ -66,6 +67,15 @@ def _add_card(commands: Any) -> None:
         "--learned-from", nargs="+", metavar="FILE",
         help="the training text, so that the held-out part is asked again, even for a packed family",
     )  # fmt: skip
+    card.add_argument(
+        "--unread",
+        type=Path,
+        metavar="FILE",
+        help="a text that no model has learned from, whose blanks are asked",
+    )
+    card.add_argument(
+        "--bert", type=model_named, metavar="MODEL", help="for --unread: a BERT as it is trained in practice"
+    )
     card.add_argument("--note", default="", help="a sentence for the card, such as which machine was used")
     card.set_defaults(run=_card)
 
@@ -76,7 +86,14 @@ def _card(options: argparse.Namespace) -> int:
     table, roles = None, None
     if options.task is not None:
         table, roles = labelled(options.task, options.text, options.label)
-    asked = ExamQuestions(tuple(options.words), options.sentences, table, roles)
+    asked = ExamQuestions(
+        tuple(options.words),
+        options.sentences,
+        table,
+        roles,
+        unread=options.unread,
+        practice=options.bert,
+    )
     code = show(examine_family(options.family, asked, options.learned_from or (), options.note))
     if code == 0:
         print((options.family / CARD).read_text(encoding="utf-8"), end="")

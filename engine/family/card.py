@@ -13,7 +13,7 @@ from typing import Any
 from engine.errors import Sentence, marked
 from engine.evaluation.statistics import p_words
 from engine.family.blanks import BLANKS
-from engine.family.curves import crossings
+from engine.family.curves import crossings, not_passed
 from engine.family.members import ABOUT, PROBABILITY
 from engine.family.scores import BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
 from engine.family.senses import chance_of_nearest
@@ -99,6 +99,8 @@ def table(report: Mapping[str, Any]) -> list[str]:
 ON_BLANKS = (marked("engine", "Blanks filled"), marked("engine", "Perplexity, words in the blanks"))
 ANALOGIES, NEXT_SENTENCE = marked("engine", "Analogies"), marked("engine", "Next sentence recognized")
 SAME_SENSE = marked("engine", "Nearest sentence has the same sense")
+UNREAD = marked("engine", "Blanks filled in another text")
+UNREAD_IN_PRACTICE = marked("engine", "Blanks filled in another text, BERT as trained in practice")
 PERCENT, RANKS = "%", "ρ"  # units: shares of 1, rank correlations; "" for any number
 
 
@@ -283,14 +285,20 @@ def _budget(report: Mapping[str, Any]) -> str:
 
 def _crossings(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield from where on which member filled more blanks than another, by words read."""
-    found = crossings(report)
-    if not found:
+    found, behind = crossings(report), not_passed(report)
+    if not found and behind is None:
         return
     several = ", in the first training" if report.get("trainings", 1) > 1 else ""
     yield from (f"## Blanks filled, by words read{several}", "")
     for one in found:
         above, below = ABOUT[one.above].said, ABOUT[one.below].said
         yield f"- {above} fills more blanks than {below} from about {one.words:,.0f} words on."
+    if behind is not None:
+        above = ABOUT[behind.above].said
+        yield (
+            f"- BERT has not passed {above} with the {behind.words:,} words that it read: it fills "
+            f"{100 * behind.share:.1f} %, {above} {100 * behind.above_share:.1f} %."
+        )
     yield ""
 
 

@@ -114,7 +114,7 @@ def _crossing(curves: Mapping[str, tuple[Point, ...]], one: str, other: str, cou
     if len(x) < 2:
         return None
     p, q = (np.interp(x, places, values) for places, values in zip(at, shares, strict=True))
-    apart, error = p - q, NORMAL_95 * np.sqrt((p * (1 - p) + q * (1 - q)) / max(1, count))
+    apart, error = p - q, _error(p, q, count)
     turns = np.flatnonzero(np.sign(apart[:-1]) * np.sign(apart[1:]) < 0)
     if not len(turns):
         return None
@@ -128,6 +128,37 @@ def _crossing(curves: Mapping[str, tuple[Point, ...]], one: str, other: str, cou
     words = float(np.exp(x[last] + share * (x[last + 1] - x[last])))
     both = float(p[last] + share * (p[last + 1] - p[last]))
     return Crossing(*((one, other) if sign > 0 else (other, one)), words, both)
+
+
+@dataclass(frozen=True, slots=True)
+class NotPassed:
+    """With all that it had read, BERT surely filled fewer blanks than another member at its own end.
+
+    above: that member. words: that BERT had read. share, above_share: of the blanks that each filled.
+    """
+
+    above: str
+    words: int
+    share: float
+    above_share: float
+
+
+def not_passed(report: Mapping[str, Any]) -> NotPassed | None:
+    """Return the member that filled most blanks, where BERT had surely not come so far by its last look."""
+    ends = {name: points[-1] for name, points in blank_curves(report).items()}
+    shares = {name: float(point.blanks or 0.0) for name, point in ends.items()}
+    if "bert" not in shares:
+        return None
+    above = max(shares, key=shares.__getitem__)
+    p, q = shares[above], shares["bert"]
+    if p - q <= _error(p, q, _num_blanks(report)):
+        return None
+    return NotPassed(above, ends["bert"].words, q, p)
+
+
+def _error(p: Any, q: Any, count: int) -> Any:
+    """Return half of the 95 % interval of the difference of two shares of so many blanks each."""
+    return NORMAL_95 * np.sqrt((p * (1 - p) + q * (1 - q)) / max(1, count))
 
 
 def _num_blanks(report: Mapping[str, Any]) -> int:

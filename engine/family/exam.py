@@ -19,9 +19,9 @@ import numpy as np
 
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Progress, Steps
-from engine.family.ask import Family
-from engine.family.blanks import draw_blanks
-from engine.family.card import ANALOGIES, PERCENT, RANKS, SAME_SENSE
+from engine.family.ask import Family, rank_of
+from engine.family.blanks import Blank, draw_blanks
+from engine.family.card import ANALOGIES, PERCENT, RANKS, SAME_SENSE, UNREAD, UNREAD_IN_PRACTICE
 from engine.family.claims import (
     CLS_VECTOR,
     both_sides,
@@ -32,6 +32,8 @@ from engine.family.claims import (
     two_in_a_row,
 )
 from engine.family.layout import read_family
+from engine.family.members import MASK
+from engine.family.practice import PracticeBert
 from engine.family.reached import ReachedScore, correlations, over_trainings, shares
 from engine.family.reading import VOCAB, Streams, prepared, streams
 from engine.family.scores import Scores, document_of, scores
@@ -67,7 +69,8 @@ class ExamRow:
 class ExamQuestions:
     """What is asked. words: files of analogies or of likeness. sentences: two and their likeness, a row each.
     table, roles: a labelled task. held_out: (N,) words of the text kept apart, which are asked again; counts:
-    (V,), how often each word stands in what was learned.
+    (V,), how often each word stands in what was learned. unread: a text that no model has learned from, whose
+    blanks are asked; practice: a folder of BERT as it is trained in practice, which is asked them, too.
     """
 
     words: Sequence[Path] = ()
@@ -76,6 +79,8 @@ class ExamQuestions:
     roles: Roles | None = None
     held_out: np.ndarray | None = None
     counts: np.ndarray | None = None
+    unread: Path | None = None
+    practice: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +92,21 @@ class ExamResult:
     scores: Scores | None
 
 
-def examine(trainings: Trainings, asked: ExamQuestions) -> Steps[ExamResult]:
-    """Return what all members answer to all questions. Raises: UserError, of a file that cannot be read."""
+def examine(
+    trainings: Trainings, asked: ExamQuestions, unread: np.ndarray | None = None
+) -> Steps[ExamResult]:
+    """Return what all members answer to all questions. Args: unread: (N,) the words of `asked.unread`.
+
+    Raises: UserError, of a file that cannot be read.
+    """
     rows, claims, found = list[ExamRow](), list[Claim](), None
     families = trainings.families
     if asked.held_out is not None and asked.counts is not None:
         found = yield from scores(trainings, asked.held_out, asked.counts)
         blanks = draw_blanks(asked.held_out)
         claims += [*both_sides(trainings, blanks), *two_in_a_row(trainings, blanks)]
+    if unread is not None and asked.unread is not None:
+        rows += yield from of_unread(trainings, unread, asked.unread, asked.practice)
     for path in asked.words:
         yield Progress(stage=_ASKING, done=0, total=0)
         rows.append(_over_trainings([of_words(family, path) for family in families]))
@@ -140,6 +152,53 @@ def of_words(family: Family, path: Path) -> ExamRow:
     reached = {name: one.score for name, one in found.items() if one.score is not None}
     left_out = max((one.left_out for one in found.values()), default=0)
     return ExamRow(name, path.name, PERCENT if is_analogies else RANKS, reached, left_out)
+
+
+def of_unread(
+    trainings: Trainings, words: np.ndarray, path: Path, practice: Path | None
+) -> Steps[list[ExamRow]]:
+    """Return the share of blanks filled in a text that nobody has learned from; and the same with BERT as it
+    is trained in practice in the place of the family's.
+
+    Args: words: (N,) of the text. practice: a folder of that BERT. Raises: ModelError: it cannot guess words.
+    """
+    blanks, found, again = draw_blanks(words), list[ExamRow](), list[ExamRow]()
+    of_practice: np.ndarray | None = None
+    for family in trainings.families:
+        now, before = dict[str, np.ndarray](), dict[str, np.ndarray]()
+        for one, kept in ((family, now), (family.start, before)):
+            for number, name in enumerate(one.members):
+                yield Progress(stage=_ASKING, done=number, total=len(one.members))
+                kept[name] = np.array(
+                    [
+                        rank_of(one.scores(name, blank.words, blank.place), blank.right) == 1
+                        for blank in blanks
+                    ],
+                    bool,
+                )
+        found.append(ExamRow(UNREAD, path.name, PERCENT, shares(now, starts=before)))
+        if practice is None or "bert" not in now:
+            continue
+        if of_practice is None:
+            of_practice = filled_in_practice(family, PracticeBert.open(practice), blanks)
+        before.pop("bert", None)
+        reached = shares({**now, "bert": of_practice}, starts=before)
+        again.append(ExamRow(UNREAD_IN_PRACTICE, path.name, PERCENT, reached))
+    return [_over_trainings(rows) for rows in (found, again) if rows]
+
+
+def filled_in_practice(family: Family, bert: PracticeBert, blanks: Sequence[Blank]) -> np.ndarray:
+    """Return (E,) bool, where the right word is its first guess among the family's words.
+
+    It reads what the members read: words of the family, and [UNK] for any other.
+    """
+    tokens = family.wordpiece.tokens
+    hits = list[bool]()
+    for blank in blanks:
+        words = [tokens[word] for word in blank.words]
+        words[blank.place] = tokens[MASK]
+        hits.append(rank_of(bert.blank(" ".join(words), tokens), blank.right) == 1)
+    return np.array(hits, bool)
 
 
 def of_senses(family: Family) -> ExamRow | None:
@@ -205,7 +264,12 @@ def examine_family(
     if learned_from:
         text = yield from _kept_apart(config, folder, report["members"][0], learned_from)
         asked = replace(asked, held_out=text.held_out, counts=text.counts)
-    found = yield from examine(trainings, asked)
+    unread = None
+    if asked.unread is not None:
+        alone = replace(config, text=replace(config.text, validation_text=""))
+        text = yield from _kept_apart(alone, folder, report["members"][0], [str(asked.unread)])
+        unread = np.concatenate([text.train, text.held_out])
+    found = yield from examine(trainings, asked, unread)
     if found.scores is not None:
         report["scores"], report["at_start"] = document_of(found.scores), list(found.scores.at_start)
         report["chance"] = dict(found.scores.chance)
@@ -224,7 +288,7 @@ def examine_family(
 def _kept_apart(
     config: FamilyConfig, folder: Path, member: str, learned_from: Sequence[str]
 ) -> Generator[Event, None, Streams]:
-    """Return the text that a family learned from, as its settings part it."""
+    """Return the text that a family learned from, or another, as its settings part it."""
     config = replace(config, text=replace(config.text, text="\n".join(learned_from)))
     with tempfile.TemporaryDirectory() as made:
         shutil.copyfile(folder / member / MODEL / VOCAB, Path(made) / VOCAB)

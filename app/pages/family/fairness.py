@@ -9,6 +9,7 @@ from typing import Any
 
 from app import words
 from app.words import translate
+from engine.family.card import UNREAD_IN_PRACTICE
 from engine.family.practice import PracticeTraining
 
 Report = Mapping[str, Any]
@@ -108,6 +109,12 @@ def of_held_out(report: Report) -> str:
         "Scores and claims are for {given} each. The starter model was not "
         "measured: it may have read the held-out text.",
     )
+    if any(one["name"] == UNREAD_IN_PRACTICE for one in report.get("questions", ())):
+        said = translate(
+            "family",
+            "Scores and claims are for {given} each. The starter model may have read the "
+            "held-out text, so its blanks are of another one.",
+        )
     return said.format(given=given_to_each(report))
 
 

@@ -19,7 +19,7 @@ from app.pages.family.fairness import MILLION
 from app.plots.blank_curves import BlankCurvesPlot
 from app.plots.loss_curves import LossCurvesPlot
 from app.plots.run_curves import RunLine
-from engine.family.curves import KINDS, Crossing, Point, blank_curves, crossings, looks
+from engine.family.curves import KINDS, Crossing, NotPassed, Point, blank_curves, crossings, looks, not_passed
 from engine.family.members import ABOUT
 
 LOW, HIGH = 120, 400  # px of a figure
@@ -111,13 +111,22 @@ class Learning(QWidget):
         )
         self.blanks_by_seconds.set_percent()
         told = [self.tr("First training.")] if self._report.get("trainings", 1) > 1 else []
-        if passed:
-            self.said.setText(" ".join([*told, *map(self._said, passed[:MOST_TOLD])]))
+        behind = not_passed(self._report)
+        said = [
+            *map(self._said, passed[:MOST_TOLD]),
+            *([] if behind is None else [self._said_behind(behind)]),
+        ]
+        if said:
+            self.said.setText(" ".join([*told, *said]))
 
     def _said(self, one: Crossing) -> str:
         said = self.tr("{above} fills more blanks than {below} from about {count} M words on.")
         count = words.decimal(one.words / MILLION, 1 if one.words >= MILLION else 2)
         return said.format(above=ABOUT[one.above].said, below=ABOUT[one.below].said, count=count)
+
+    def _said_behind(self, one: NotPassed) -> str:
+        said = self.tr("BERT has not passed {above} with the {count} M words that it read.")
+        return said.format(above=ABOUT[one.above].said, count=words.decimal(one.words / MILLION, 0))
 
 
 def _line(name: str, points: tuple[Point, ...], at: str, value: str) -> RunLine:

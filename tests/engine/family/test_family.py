@@ -236,11 +236,18 @@ def test_a_card_made_anew_asks_all_questions_of_a_packed_family_too(
     (tmp_path / "sentences.csv").write_text(f"a,b,score\n{pairs}", encoding="utf-8")
     asked = ("--words", tmp_path / "pairs.txt", "--sentences", tmp_path / "sentences.csv")
     task = ("--task", tmp_path / "task.csv", "--learned-from", text, "--note", "a machine of tests")
-    code, out, err = engine("family-card", "--family", packed, *asked, *task)
+    unread = ("--unread", text, "--bert", packed / "bert" / "model")
+    code, out, err = engine("family-card", "--family", packed, *asked, *task, *unread)
     assert code == 0, err
     report = read_report(packed)
     names = [one["name"] for one in report["questions"]]
     assert {"Similarity of words", "Similarity of sentences", "Same task, fine-tuned"} <= set(names)
+    given, in_practice = (
+        {key: one["value"] for key, one in row["scores"].items()}
+        for row in report["questions"]
+        if row["name"].startswith("Blanks filled in another text")
+    )
+    assert given == in_practice and given.keys() == before["scores"]["blanks"].keys()  # it is the same BERT
     kept = {name: one["value"] for name, one in before["scores"]["blanks"].items()}
     again = {name: one["value"] for name, one in report["scores"]["blanks"].items()}
     assert again == pytest.approx(kept, abs=0.1)  # the same text kept apart, weights in half precision

@@ -17,7 +17,7 @@ from engine.family.bert import BertMember
 from engine.family.blanks import draw_blanks
 from engine.family.card import lines
 from engine.family.claims import both_sides, sentence_claims, two_in_a_row
-from engine.family.curves import crossings
+from engine.family.curves import crossings, not_passed
 from engine.family.layout import read_family
 from engine.family.members import NUM_SPECIALS
 from engine.family.neural import BertTraining, MemberTraining
@@ -160,15 +160,25 @@ def looks(*shares_filled: float) -> list[dict[str, Any]]:
     ]
 
 
-def test_a_crossing_is_told_only_where_each_was_surely_ahead_once() -> None:
-    def report(bert: tuple[float, ...], count: int) -> dict[str, Any]:
-        return {
-            "members": ["gpt", "bert"],
-            "reached": {name: {"words_read": 10**6} for name in ("gpt", "bert")},
-            "curves": {"gpt": looks(0.2, 0.25, 0.3, 0.3), "bert": looks(*bert)},
-            "scores": {"blanks": {"gpt": {"count": count}}},
-        }
+def report(bert: tuple[float, ...], count: int) -> dict[str, Any]:
+    return {
+        "members": ["gpt", "bert"],
+        "reached": {name: {"words_read": 10**6} for name in ("gpt", "bert")},
+        "curves": {"gpt": looks(0.2, 0.25, 0.3, 0.3), "bert": looks(*bert)},
+        "scores": {"blanks": {"gpt": {"count": count}}},
+    }
 
+
+def test_that_bert_has_not_passed_another_is_told_only_where_it_is_surely_behind_at_the_end() -> None:
+    found = not_passed(report((0.0, 0.1, 0.15, 0.2), 500))
+    assert found is not None and (found.above, found.share, found.above_share) == ("gpt", 0.2, 0.3)
+    assert found.words == 10**6
+    assert not_passed(report((0.0, 0.1, 0.15, 0.2), 50)) is None  # of fifty blanks nobody can say it
+    assert not_passed(report((0.0, 0.1, 0.2, 0.27), 500)) is None
+    assert not_passed(report((0.0, 0.1, 0.4, 0.5), 500)) is None
+
+
+def test_a_crossing_is_told_only_where_each_was_surely_ahead_once() -> None:
     (found,) = crossings(report((0.0, 0.1, 0.4, 0.5), 500))
     assert (found.above, found.below) == ("bert", "gpt")
     assert found.words == pytest.approx(10 ** (4 + 0.15 / 0.25)) and 0.25 < found.share < 0.3
