@@ -85,7 +85,7 @@ class PublishedModel:
 
 
 def searching(words: str, settings: HubSettings) -> Steps[tuple[SearchHit, ...]]:
-    """Search a hub for BERTs whose name has some words in it. Raises: UserError."""
+    """Search a hub for models that open here, by words of their name or a language. Raises: UserError."""
     found = yield from events(asking(settings, {"what": "search", "words": words.strip()}))
     return tuple(SearchHit(**one) for one in found)
 

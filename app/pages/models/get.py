@@ -112,7 +112,7 @@ class GetView(QScrollArea):
     def _take_found(self, found: tuple[SearchHit, ...]) -> None:
         self._found = found
         self._show_offers()
-        none = self.tr("The hub knows no BERT of that name.")
+        none = self.tr("The hub has no model of that name that opens here.")
         several = self.tr("{count} found at the hub")
         self._say(several.format(count=words.number(len(found))) if found else none)
 
