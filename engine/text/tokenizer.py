@@ -1,9 +1,9 @@
 """What is asked of a tokenizer, whichever kind it is: ids, pieces, spans, pairs, words.
 
-`Tokenizer` is what everybody takes; `WordPiece` and `ByteLevel` are its kinds, and `read_tokenizer` opens the
-one that a folder has. Nobody spells a special token or a mark of a piece, or asks which kind it is, but for
-what is done for WordPieces alone: to explain each step, to pretrain. Never change one after it is built:
-threads share it.
+`Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel` and `Unigram` are its kinds, and
+`read_tokenizer` opens the one that a folder has. Nobody spells a special token or a mark of a piece, or asks
+which kind it is, but for what is done for WordPieces alone: to explain each step, to pretrain. Never change
+one after it is built: threads share it.
 
 TOKENIZERS_PARALLELISM is left as the person set it. Unset, the library cuts a batch on all cores and stops
 doing so by itself in a forked child; "true" can hang there, "false" would leave the other cores idle.
@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,10 +55,10 @@ class Tokenizer:
     prepared, and how it is cut, marked; "" where each step is known.
     """
 
-    num_between: ClassVar[int] = 1
-    tells_segments: ClassVar[bool] = True
-    cleaning: ClassVar[str] = ""
-    splitting: ClassVar[str] = ""
+    num_between: int = 1
+    tells_segments: bool = True
+    cleaning: str = ""
+    splitting: str = ""
 
     tokens: tuple[str, ...]
     vocab_size: int

@@ -317,7 +317,6 @@ def test_what_cloze_cannot_open_is_refused_before_it_is_fetched(hub: LocalHub, t
         "has the shape": config(vocab_size=38),
         "no weights that Cloze reads, only weights for TensorFlow": {WEIGHTS: b"", "tf_model.h5": b"x"},
         "cannot read text": {"vocab.txt": b"", "tokenizer.json": b""},
-        "splits texts by SentencePiece": {"vocab.txt": b"", "spiece.model": b"x"},
         "names files that are not allowed": shards("../../x.safetensors"),
         "but does not hold it": shards("x.safetensors"),
         "is truncated": {WEIGHTS: hub.models[NAME][WEIGHTS][:-4]},
