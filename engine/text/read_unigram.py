@@ -63,7 +63,7 @@ def unigram_of_rules(folder: Path, rules: Mapping[str, Any]) -> Unigram:
     check_size(len(base) + sum(token.content not in known for token in added), most)
     steps = _steps_of(rules.get("normalizer"))
     cleaning, notes = _cleaning_of(folder, names, steps)
-    return Unigram(base, scores, names, _map_of(path, steps), *cleaning, _own(added, names), notes)
+    return Unigram(base, scores, names, _map_of(path, steps), *cleaning, _own(added, names, known), notes)
 
 
 def unigram_of_file(folder: Path, path: Path) -> Unigram:
@@ -86,7 +86,7 @@ def unigram_of_file(folder: Path, path: Path) -> Unigram:
     found = (one for one in zip(read.pieces, read.kinds, strict=True) if one[0] in known)
     added = [ExtraToken(piece, kind == CONTROL) for piece, kind in found if kind in (CONTROL, USER_DEFINED)]
     cleaning, notes = _cleaning_of(folder, names)
-    return Unigram(base, scores, names, read.charsmap, *cleaning, _own(added, names), notes)
+    return Unigram(base, scores, names, read.charsmap, *cleaning, _own(added, names, known), notes)
 
 
 def _is_camembert(folder: Path) -> bool:
@@ -94,11 +94,16 @@ def _is_camembert(folder: Path) -> bool:
     return str(said or _json_in(folder, "config.json").get("model_type")).lower().startswith(_CAMEMBERT)
 
 
-def _own(added: Iterable[ExtraToken], names: SpecialNames) -> tuple[ExtraToken, ...]:
-    """Return the tokens beside the special ones; blanks around any are dropped, whatever its flags say."""
+def _own(added: Iterable[ExtraToken], names: SpecialNames, known: set[str]) -> tuple[ExtraToken, ...]:
+    """Return the tokens beside the special ones; blanks around any are dropped, whatever its flags say.
+
+    Args: known: the pieces; a special token that is none of them is one of those behind them.
+    """
     special = {*names.needed, names.mask}
+    others = (token for token in added if token.content not in special & known)
     return tuple(
-        replace(token, lstrip=False, rstrip=False) for token in added if token.content not in special
+        ExtraToken(token.content) if token.content in special else replace(token, lstrip=False, rstrip=False)
+        for token in others
     )
 
 
