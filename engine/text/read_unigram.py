@@ -89,6 +89,18 @@ def unigram_of_file(folder: Path, path: Path) -> Unigram:
     return Unigram(base, scores, names, read.charsmap, *cleaning, _own(added, names, known), notes)
 
 
+def numbers_texts(folder: Path) -> bool:
+    """Whether a model is told which text of a pair is the second: not with XLM-R's pieces, whatever it is.
+
+    Sentence encoders of many languages are BERTs with these pieces, by a class that numbers no texts.
+    """
+    try:
+        kind = _json_in(folder, "tokenizer_config.json").get("tokenizer_class")
+    except ModelError:
+        return True  # it is told of where the tokenizer is read
+    return not str(kind).startswith(XLM_R.own_class)
+
+
 def _is_camembert(folder: Path) -> bool:
     said = _json_in(folder, "tokenizer_config.json").get("tokenizer_class")
     return str(said or _json_in(folder, "config.json").get("model_type")).lower().startswith(_CAMEMBERT)

@@ -15,13 +15,14 @@ from engine.errors import ModelError
 from engine.events import result_of
 from engine.export.folders import writing_folder, writing_sentence_folder
 from engine.export.onnx import exporting
+from engine.inspect.anatomy.vectors import trace
 from engine.inspect.attention.weights import look
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.joint import fill_jointly
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
 from engine.model.heads import QuestionAnswering
-from engine.model.weights import load_headed
+from engine.model.weights import load_headed, read_config, save_model
 from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.text.unigram import Unigram
@@ -34,8 +35,8 @@ from tests.fakes import scramble, tiny_unigram
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
 
-KINDS = {"XLMRoberta": "xlm-roberta", "Camembert": "camembert", "Albert": "albert"}
-every_family = pytest.mark.parametrize("stem", KINDS)
+KINDS = {"XLMRoberta": "xlm-roberta", "Camembert": "camembert", "Albert": "albert", "Bert": "xlm-roberta"}
+every_family = pytest.mark.parametrize("stem", list(KINDS)[:3])
 
 
 def made(path: Path, stem: str, head: str = "ForMaskedLM", **changes: Any) -> Any:
@@ -51,8 +52,7 @@ def made(path: Path, stem: str, head: str = "ForMaskedLM", **changes: Any) -> An
         num_attention_heads=3,
         intermediate_size=29,
         attn_implementation="eager",
-        **own,
-        **changes,
+        **{**own, **changes},
     )
     model = getattr(transformers, f"{stem}{head}")(config).eval()
     scramble(model)
@@ -107,6 +107,23 @@ def test_a_pair_is_read_as_transformers_reads_it(stem: str, tmp_path: Path) -> N
     seen = look(LoadedModel.open(tmp_path, "cpu"), "the film", "a play")
     assert np.allclose(seen.attentions, torch.cat(theirs.attentions), atol=1e-5)
     assert [word.segment for word in seen.words] == [0, 0, 1, 1]
+
+
+@torch.no_grad()
+def test_a_bert_with_the_pieces_of_xlm_r_numbers_no_texts_as_transformers_does_not(tmp_path: Path) -> None:
+    theirs = made(tmp_path, "Bert", "Model", type_vocab_size=2)
+    subject = LoadedModel.open(tmp_path, "cpu")
+    assert subject.config.reads_pairs and not subject.config.has_segments
+    wanted = asked(theirs, tmp_path, "the film", "a play", output_hidden_states=True).hidden_states
+    every = trace(subject, "the film", "a play").arrays
+    assert np.allclose(every["embeddings.norm"], wanted[0][0], atol=1e-5)
+    assert np.allclose(every["layer.2.norm"], wanted[2][0], atol=1e-5)
+    ids = torch.tensor([subject.wordpiece.encode("the film", "a play").input_ids])
+    types = (ids.cumsum(1) > ids[0, :4].sum()).long()
+    assert types.any()
+    assert torch.allclose(subject.bert(ids, types).last_hidden_state, wanted[2], atol=1e-5)
+    save_model(tmp_path / "saved", subject.bert, subject.wordpiece, {})
+    assert read_config(tmp_path / "saved") == subject.config
 
 
 @every_family
