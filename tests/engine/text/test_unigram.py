@@ -442,7 +442,7 @@ def refused_soon(folder: Path, said: str) -> None:
     began = time.process_time()
     with pytest.raises((ModelError, DataError), match=said):
         read_tokenizer(folder)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 15  # alone and undisturbed it is less than 3
 
 
 @pytest.mark.slow
