@@ -26,7 +26,7 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, marked
-from engine.text.tokenizer import Ids, Tokenizer
+from engine.text.tokenizer import Ids, Tokenizer, without_halves
 from engine.text.vocabulary import MASK, ExtraToken
 
 BLANK = "▁"  # U+2581, before a word's first piece
@@ -110,11 +110,12 @@ class Unigram(Tokenizer):
         own["cleaning"] = _CAPITALS_OFF if self.lowercase else _CLEANED if self.charsmap else _NOT_CLEANED
         own["_tokenizer"] = self._build(ids, sorted(special.values(), key=lambda token: ids[token.content]))
         own["_specials"] = frozenset(ids[token.content] for token in special.values() if token.special)
-        own["_whole"] = frozenset(ids[content] for content in special)
+        own.update(looked_for=frozenset(ids[content] for content in special), _ids=ids)
         self.__dict__.update(own)  # frozen: set once, here
 
     _specials: frozenset[int] = field(init=False, repr=False, compare=False)
-    _whole: frozenset[int] = field(init=False, repr=False, compare=False)  # all that is found before cutting
+    looked_for: frozenset[int] = field(init=False, repr=False, compare=False)  # found before a text is cut
+    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
     splitting = _SPLIT
 
     def _check(self, ids: dict[str, int], tokens: tuple[str, ...]) -> None:
@@ -227,7 +228,7 @@ class Unigram(Tokenizer):
         found, before = list[bool](), " "
         for number in ids:
             piece = self.tokens[number]
-            is_known = number not in self._whole
+            is_known = number not in self.looked_for
             within = is_known and _in_word(before) and _in_word(piece[0])
             found.append(within or (before == BLANK and (is_known or number == self.unk_id)))
             before = piece[-1] if is_known else " "
@@ -260,16 +261,24 @@ class Unigram(Tokenizer):
         is_apart = len(found) > 1 and self.tokens[found[0]] == BLANK and not self.may_go_on[found[1]]
         return found[1:] if is_apart else found
 
+    def cleaned(self, text: str) -> str:
+        """Return a text as it is before it is split at blanks."""
+        cleaner = self._tokenizer.normalizer
+        return text if cleaner is None else str(cleaner.normalize_str(without_halves(text)))
+
+    def score_of(self, piece: str) -> float | None:
+        """Return the score of a piece; None where there is no such piece to spell a word with."""
+        number = self._ids.get(piece, self.unk_id)
+        return None if number == self.unk_id or number >= len(self.base) else self.scores[number]
+
     def _pieces_of(self, word: str) -> list[int]:
         """Return the pieces of a word as it stands right behind another piece."""
-        cleaner = self._tokenizer.normalizer
-        cleaned = word if cleaner is None else cleaner.normalize_str(word)
-        return [piece.id for piece in self._tokenizer.model.tokenize(cleaned)]
+        return [piece.id for piece in self._tokenizer.model.tokenize(self.cleaned(word))]
 
     @cached_property
     def may_go_on(self) -> npt.NDArray[np.bool_]:
         goes_on = np.fromiter((_in_word(token[0]) for token in self.tokens), bool, self.vocab_size)
-        goes_on[list(self._whole)] = False
+        goes_on[list(self.looked_for)] = False
         return goes_on
 
     def with_masks(self, text: str) -> str:
