@@ -227,7 +227,7 @@ def _expect(path: Path, name: str, value: Any, *allowed: Any) -> None:
     if not any(value == one and type(value) is type(one) for one in allowed):
         template = marked(
             "engine",
-            "{path} splits texts otherwise than the models that Cloze reads: {name} is {value}, not "
+            "{path} splits texts differently from the models that Cloze reads: {name} is {value}, not "
             "{allowed}. Choose another model.",
         )
         said = " / ".join(_json(one) for one in allowed if one is not None)

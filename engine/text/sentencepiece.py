@@ -41,9 +41,9 @@ def read_pieces(data: bytes, most: int) -> SentencePieces:
     if number_in(trainer, 3, _UNIGRAM) != _UNIGRAM:
         raise ValueError(marked("engine", "its model is no Unigram model"))
     if number_in(trainer, 35) or number_in(trainer, 24):  # bytes for what is unknown; blanks behind words
-        raise ValueError(marked("engine", "it splits words otherwise than the models that Cloze reads"))
+        raise ValueError(marked("engine", "it splits words differently from the models that Cloze reads"))
     if not number_in(cleaning, 3, 1) or not number_in(cleaning, 5, 1):  # a blank before a text; written as ▁
-        raise ValueError(marked("engine", "it splits words otherwise than the models that Cloze reads"))
+        raise ValueError(marked("engine", "it splits words differently from the models that Cloze reads"))
     read = [_piece(piece) for piece in fields.get(_PIECES, [])]
     bits = np.array([score for _, score, _ in read], np.uint64).astype(np.uint32)
     charsmap = _bytes_in(cleaning, 2)

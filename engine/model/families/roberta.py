@@ -116,7 +116,10 @@ class XlmRoberta(Roberta):
     own_classes = _XLM_CLASSES
 
     def note(self, config: Shape) -> str:
-        return marked("engine", "An XLM-R, a RoBERTa of many languages. Separators alone tell texts apart.")
+        return marked(
+            "engine",
+            "An XLM-R, a RoBERTa of many languages. Only separators show where the second text begins.",
+        )
 
 
 class Camembert(Roberta):
@@ -128,4 +131,6 @@ class Camembert(Roberta):
     own_classes = _CAMEMBERT_CLASSES
 
     def note(self, config: Shape) -> str:
-        return marked("engine", "A CamemBERT, a RoBERTa of French. Separators alone tell two texts apart.")
+        return marked(
+            "engine", "A CamemBERT, a RoBERTa of French. Only separators show where the second text begins."
+        )
