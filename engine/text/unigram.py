@@ -46,8 +46,8 @@ _CAPITALS_OFF = marked(
 )
 _SPLIT = marked(
     "engine",
-    "The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the most "
-    "likely one is taken: each piece has a score, and the sum counts.",
+    "The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the "
+    "most likely one is taken: each piece has a score, and the sum counts.",
 )
 
 
