@@ -16,7 +16,7 @@ from engine.errors import ModelError, Sentence, marked
 from engine.files import damaged, file_in, read_json_object, read_regular
 from engine.text.sentencepiece import CONTROL, MOST_BYTES, USER_DEFINED, check_charsmap, read_pieces
 from engine.text.unigram import ALBERT, BLANK, MOST_SCORE, XLM_R, SpecialNames, Unigram
-from engine.text.vocabulary import ANY_CLASS, ExtraToken, check_size, most_tokens, read_added
+from engine.text.vocabulary import ANY_CLASS, ExtraToken, check_size, most_tokens, notes_beside, read_added
 
 FILES = ("sentencepiece.bpe.model", "spiece.model")  # of XLM-R and CamemBERT; of ALBERT
 _KIND, _CAMEMBERT = "Unigram", "camembert"
@@ -85,7 +85,8 @@ def unigram_of_file(folder: Path, path: Path) -> Unigram:
     known = set(base)
     found = (one for one in zip(read.pieces, read.kinds, strict=True) if one[0] in known)
     added = [ExtraToken(piece, kind == CONTROL) for piece, kind in found if kind in (CONTROL, USER_DEFINED)]
-    cleaning, notes = _cleaning_of(folder, names)
+    cleaning, _ = _cleaning_of(folder, names)
+    notes = notes_beside(folder)
     return Unigram(base, scores, names, read.charsmap, *cleaning, _own(added, names, known), notes)
 
 
@@ -95,15 +96,20 @@ def numbers_texts(folder: Path) -> bool:
     Sentence encoders of many languages are BERTs with these pieces, by a class that numbers no texts.
     """
     try:
-        kind = _json_in(folder, "tokenizer_config.json").get("tokenizer_class")
+        return not str(_class_of(folder)).startswith(XLM_R.own_class)
     except ModelError:
         return True  # it is told of where the tokenizer is read
-    return not str(kind).startswith(XLM_R.own_class)
 
 
 def _is_camembert(folder: Path) -> bool:
-    said = _json_in(folder, "tokenizer_config.json").get("tokenizer_class")
-    return str(said or _json_in(folder, "config.json").get("model_type")).lower().startswith(_CAMEMBERT)
+    kind = _class_of(folder) or _json_in(folder, "config.json").get("model_type")
+    return str(kind).lower().startswith(_CAMEMBERT)
+
+
+def _class_of(folder: Path) -> Any:
+    """Return the class in `transformers` that a folder names; None where it names none."""
+    names = ("tokenizer_config.json", "config.json")
+    return next(filter(None, (_json_in(folder, name).get("tokenizer_class") for name in names)), None)
 
 
 def _own(added: Iterable[ExtraToken], names: SpecialNames, known: set[str]) -> tuple[ExtraToken, ...]:
@@ -135,11 +141,16 @@ def _check_splitting(path: Path, said: Any) -> None:
 
 def _names_of(path: Path, said: Any) -> SpecialNames:
     """Return whose special tokens are put around a text and a pair."""
+    if isinstance(said, dict) and said.get("type") == "RobertaProcessing":
+        ends = [said.get(key) for key in ("cls", "sep")]
+        names = [end[0] if isinstance(end, list) and end else end for end in ends]
+        _expect(path, "post_processor", names, [XLM_R.cls, XLM_R.sep])
+        return XLM_R
     found = [_put_together(said.get(key)) for key in ("single", "pair")] if isinstance(said, dict) else []
-    for names in (XLM_R, ALBERT):
-        single = [names.cls, "A", names.sep]
-        if found == [single, [*single, *[names.sep] * (names.num_between - 1), "B", names.sep]]:
-            return names
+    for family in (XLM_R, ALBERT):
+        single = [family.cls, "A", family.sep]
+        if found == [single, [*single, *[family.sep] * (family.num_between - 1), "B", family.sep]]:
+            return family
     _expect(path, "post_processor", found or said, "<s> A </s></s> B </s>", "[CLS] A [SEP] B [SEP]")
     raise AssertionError
 
@@ -204,7 +215,7 @@ def _cleaning_of(
         value = said.get(f"{key}_token")
         _expect(path, f"{key}_token", value.get("content") if isinstance(value, dict) else value, None, name)
     own = tuple(part[0] in (steps or []) for part in (_LOWER, _ACCENTS, _QUOTES))
-    kind = said.get("tokenizer_class") or names.own_class
+    kind = _class_of(folder) or names.own_class
     if steps is not None and kind in ANY_CLASS:
         return (own[0], own[1], own[2]), ()
     usual = False, False, False

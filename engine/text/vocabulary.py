@@ -121,18 +121,22 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
             name=name,
         )
     read = vocabulary_of(read_vocab(vocab, most), config.get("do_lower_case"))
-    notes = list(read.notes)
-    if (folder / "added_tokens.json").is_file():
-        note = marked(
-            "engine", "added_tokens.json is ignored: Cloze reads added tokens from tokenizer.json only."
-        )
-        notes.append(Sentence(note))
     return replace(
         read,
         strip_accents=config.get("strip_accents"),
         chinese_chars=config.get("tokenize_chinese_chars") is not False,
-        notes=tuple(notes),
+        notes=(*read.notes, *notes_beside(folder)),
     )
+
+
+def notes_beside(folder: Path) -> tuple[Sentence, ...]:
+    """Return what to know of a folder without a tokenizer.json: tokens that are added elsewhere are not."""
+    if not (folder / "added_tokens.json").is_file():
+        return ()
+    note = marked(
+        "engine", "added_tokens.json is ignored: Cloze reads added tokens from tokenizer.json only."
+    )
+    return (Sentence(note),)
 
 
 def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:

@@ -177,6 +177,7 @@ def test_what_is_written_is_read_again_and_by_transformers(kind: str, data: byte
     (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
     again = read_tokenizer(tmp_path)
     assert again == tokenizer == pickle.loads(pickle.dumps(tokenizer))
+    assert again._tokenizer is tokenizer._tokenizer  # XLM-R's takes 380 MB
     assert again.fingerprint() == tokenizer.fingerprint() and not again.notes
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
     texts = ("the ｆｉｌｍ， playing  (film)ﬁ 今天", "A good <mask> [MASK] filmé``")
@@ -257,7 +258,9 @@ def test_a_file_of_pieces_gives_the_tokenizer_that_its_json_gives(kind: str, tmp
     pieces = [(piece, score, kinds.get(piece, 1)) for piece, score in scored]
     write_file(tmp_path / name, pieces, charsmap(), model_type=1)
     (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
-    assert read_tokenizer(tmp_path) == tokenizer
+    (tmp_path / "added_tokens.json").write_text("{}")
+    found = read_tokenizer(tmp_path)
+    assert found == tokenizer and "added_tokens.json is ignored" in str(found.notes[0])
     (tmp_path / name).unlink()
     write_file(tmp_path / "spiece.model", [*pieces, ("$", 0.0, 4)], model_type=1)
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n")
@@ -302,6 +305,8 @@ def test_steps_that_splitting_at_blanks_takes_too_are_read_and_older_spellings_a
     del rules["model"]["type"], rules["model"]["byte_fallback"]
     for token in rules["added_tokens"]:
         token["lstrip"] = token["content"] == "<mask>"
+    rules["post_processor"] = {"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}
+    rules |= {"padding": {"strategy": "BatchLongest"}, "truncation": {"max_length": 2}}
     (tmp_path / "tokenizer.json").write_text(json.dumps(rules))
     assert read_tokenizer(tmp_path) == tokenizer
 
@@ -337,6 +342,7 @@ LEADS_OUT = struct.pack("<I", 1024) + struct.pack("<256I", *[7 << 10] * 255, 1 <
         ),
         ({"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "add_prefix_space": False}}, "space is"),
         ({"post_processor": None}, "post_processor is"),
+        ({"post_processor": {"type": "RobertaProcessing", "cls": "[CLS]"}}, "post_processor is"),
         ({"post_processor": {"single": [{"SpecialToken": 7}], "pair": "x"}}, "post_processor is"),
         ({"model": {"byte_fallback": True}}, "byte_fallback is true"),
         ({"model": {"unk_id": None}}, "unk_id is null"),
