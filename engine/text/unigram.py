@@ -33,18 +33,28 @@ from engine.text.vocabulary import MASK, ExtraToken
 BLANK = "▁"  # U+2581, before a word's first piece
 _GLUED = "…"  # before a piece that would stand right behind what is before it
 _IDEOGRAPHS = range(0x3400, 0xA000)
+MOST_SCORE = 1e6  # above or below 0
 _LONGEST = 1_000  # characters of a piece
-_MOST_NODES = (
-    1_000_000  # of the tree in which the library looks pieces up, half a KB each; XLM-R's has 782,751
-)
-MOST_SCORE = 1e6
-_HEAD = 64  # bytes of a piece that are compared
+# of the tree in which the library looks pieces up, half a KB each; XLM-R's has 782,751
+_MOST_NODES = 1_000_000
+_HEAD = 64  # bytes of a piece that are compared to count them
 _IDS = ("pad", "unk", "cls", "sep", "mask")
-_CLEANED = marked("engine", "Full-width letters, ligatures and the like become plain ones.")
-_NOT_CLEANED = marked("engine", "Nothing is removed: capitals, accents and every blank stay.")
-_CAPITALS_OFF = marked(
-    "engine", "Capitals and accents are removed, and full-width letters become plain ones."
-)
+_CLEANING = {  # whether capitals, whether accents are removed
+    (False, False): marked(
+        "engine",
+        "Full-width letters, ligatures and the like become plain ones. Capitals and accents stay.",
+    ),
+    (False, True): marked(
+        "engine", "Full-width letters, ligatures and the like become plain ones. Accents are removed."
+    ),
+    (True, False): marked(
+        "engine", "Full-width letters, ligatures and the like become plain ones. Capitals are removed."
+    ),
+    (True, True): marked(
+        "engine",
+        "Full-width letters, ligatures and the like become plain ones. Capitals and accents are removed.",
+    ),
+}
 _SPLIT = marked(
     "engine",
     "The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the "
@@ -98,6 +108,8 @@ class Unigram(Tokenizer):
     Raises: DataError if the vocabulary lacks a special token, or a piece or score cannot be one.
     """
 
+    splitting = _SPLIT
+
     base: tuple[str, ...] = field(repr=False)
     scores: tuple[float, ...] = field(repr=False)
     names: SpecialNames = XLM_R
@@ -118,7 +130,7 @@ class Unigram(Tokenizer):
         own: dict[str, Any] = {f"{key}_id": ids.get(getattr(self.names, key)) for key in _IDS}
         own.update(tokens=tokens, vocab_size=len(tokens))
         own.update(num_between=self.names.num_between, tells_segments=self.names.tells_segments)
-        own["cleaning"] = _CAPITALS_OFF if self.lowercase else _CLEANED if self.charsmap else _NOT_CLEANED
+        own["cleaning"] = _CLEANING[self.lowercase, self.strip_accents]
         looked_for = sorted(special.values(), key=lambda token: ids[token.content])
         said = self._said()
         built = _BUILT.get(said) or _BUILT.setdefault(said, _Built(self._build(ids, looked_for)))
@@ -131,7 +143,6 @@ class Unigram(Tokenizer):
     looked_for: frozenset[int] = field(init=False, repr=False, compare=False)  # found before a text is cut
     _ids: dict[str, int] = field(init=False, repr=False, compare=False)
     _built: _Built = field(init=False, repr=False, compare=False)
-    splitting = _SPLIT
 
     def _check(self, ids: dict[str, int], tokens: tuple[str, ...]) -> None:
         if missing := [name for name in self.names.needed if name not in ids]:
