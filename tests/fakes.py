@@ -18,6 +18,7 @@ from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
 from engine.text.byte_level import ByteLevel
+from engine.text.unigram import ALBERT, Unigram
 from engine.text.wordpiece import WordPiece
 
 TOKENS = (
@@ -56,6 +57,25 @@ def tiny_byte_level() -> ByteLevel:
     joined = [first + second for first, second in pairs]
     names = ("<s>", "<pad>", "</s>", "<unk>")
     return ByteLevel((*names, *letters, *joined, "<mask>"), tuple(pairs))
+
+
+def tiny_unigram(kind: str = "xlm-roberta") -> Unigram:
+    """Return letters and a few words with scores, and the special tokens of "albert" or of "camembert"."""
+    likely = {"▁": -4.0, "▁the": -3.0, "▁a": -3.5, "▁film": -4.0, "film": -5.0, "▁good": -4.5, "▁bad": -4.5}
+    likely |= {"▁play": -5.0, "ing": -5.5, "fi": -6.0, "▁caf": -7.0, "今天": -7.0, "!": -4.0, ",": -4.0}
+    scored = [*likely.items(), *((letter, -8.0) for letter in "abcdefghijklmnopqrstuvwxyzé今天()12")]
+    first = {
+        "xlm-roberta": ("<s>", "<pad>", "</s>", "<unk>"),
+        "camembert": ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED", "<s>", "</s>"),
+        "albert": ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"),
+    }[kind]
+    if kind != "albert":
+        scored.append(("<mask>", 0.0))
+    pieces = [*((name, -100.0 * (name == "<unk>NOTUSED")) for name in first), *scored]
+    base, scores = tuple(piece for piece, _ in pieces), tuple(score for _, score in pieces)
+    if kind == "albert":
+        return Unigram(base, scores, ALBERT, lowercase=True, strip_accents=True, plain_quotes=True)
+    return Unigram(base, scores)
 
 
 def tiny_classifier(labels: Sequence[str] = LABELS, seed: int = 0, **changes: Any) -> SequenceClassifier:

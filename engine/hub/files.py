@@ -24,6 +24,8 @@ SMALL = (  # those of them that are there
     "1_Pooling/config.json",
     "vocab.json",
     "merges.txt",
+    "sentencepiece.bpe.model",
+    "spiece.model",
 )
 WEIGHTS = (  # the first that is there, as opening prefers them
     "model.safetensors",
@@ -73,13 +75,9 @@ def choose(there: Collection[str], name: str) -> FileChoice:
             template = marked("engine", "{name} holds no weights that Cloze reads, only {other}.")
             raise ModelError(template, name=name, other=other)
         raise ModelError(marked("engine", "{name} holds no weights."), name=name)
-    if "vocab.txt" not in there and "spiece.model" in there:
-        raise ModelError(
-            marked("engine", "{name} splits texts by SentencePiece, and Cloze only reads WordPiece."),
-            name=name,
-        )
+    alone = ("vocab.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model")
     of_bytes = {"vocab.json", "merges.txt"} <= set(there)
-    if "vocab.txt" not in there and "tokenizer.json" not in there and not of_bytes:
+    if not of_bytes and not any(one in there for one in alone):
         template = marked(
             "engine", "{name} holds no vocab.txt and no tokenizer.json, so it cannot read text."
         )

@@ -107,7 +107,7 @@ def measure_table(wordpiece: Tokenizer, table: Table, roles: Roles) -> Generator
         num_pieces=int(lengths.sum()) - num_special * num_rows,
         num_words=int(totals[0]),
         num_marks=int(totals[1]),
-        num_whole=int(totals[0] - totals[1] - totals[2]) - int(unknown.sum()),
+        num_whole=int(totals[2]),
         unknown_words=tuple(words.most_common(MOST_WORDS)),
         num_unknown_words=len(words),
     )
@@ -122,13 +122,14 @@ class _Kinds:
         self._is_mark = np.array([len(text) == 1 and kind_of(text) == "punctuation" for text in shown])
 
     def count(self, texts: list[Ids]) -> Counts:
-        """Return the words in some texts, the punctuation marks, and the words of several pieces."""
+        """Return the words in some texts, the punctuation marks, and the other words of one known piece."""
         ids = np.concatenate(texts) if texts else np.empty(0, dtype=np.int32)
         found = [self._wordpiece.continues(one.tolist()) for one in texts]
         goes_on = np.concatenate(found).astype(bool) if texts else np.empty(0, dtype=bool)
-        first = goes_on.copy()
-        first[1:] &= ~goes_on[:-1]  # one for each run, and a text never begins with such a piece
-        return np.array([len(ids) - goes_on.sum(), self._is_mark[ids].sum(), first.sum()], dtype=np.int64)
+        is_mark = self._is_mark[ids]
+        alone = ~goes_on & ~np.append(goes_on[1:], False)  # a text never begins with a piece that goes on
+        whole = alone & ~is_mark & (ids != self._wordpiece.unk_id)
+        return np.array([len(ids) - goes_on.sum(), is_mark.sum(), whole.sum()], dtype=np.int64)
 
 
 def _none() -> Generator[Event, None, Counter[str]]:
@@ -138,8 +139,8 @@ def _none() -> Generator[Event, None, Counter[str]]:
 
 def _unknown_words(wordpiece: Tokenizer, texts: list[Any]) -> Generator[Event, None, Counter[str]]:
     """Return the cleaned words that become [UNK], and how often: each different part is cut once."""
-    if not isinstance(wordpiece, WordPiece):  # bytes are never unknown; it was written out
-        return Counter()
+    if not isinstance(wordpiece, WordPiece):
+        return (yield from _unknown_pieces(wordpiece, texts))
     parts, pattern = Counter[str](), _parts(wordpiece)
     total = 2 * sum(len(column) for column in texts)
     done = 0
@@ -159,6 +160,19 @@ def _unknown_words(wordpiece: Tokenizer, texts: list[Any]) -> Generator[Event, N
             found[word] += count
         done = total // 2 + total // 2 * min(start + AT_ONCE, len(items)) // max(1, len(items))
         yield Progress(stage=_UNKNOWN, done=done, total=total)
+    return found
+
+
+def _unknown_pieces(tokenizer: Tokenizer, texts: list[Any]) -> Generator[Event, None, Counter[str]]:
+    """Return what is unknown as it stands in the texts, where it need not be a whole word."""
+    found, total, done = Counter[str](), sum(len(column) for column in texts), 0
+    for column in texts:
+        for start in range(0, len(column), AT_ONCE):
+            some = column[start : start + AT_ONCE].tolist()
+            for text, (ids, spans) in zip(some, tokenizer.encode_spans(some), strict=True):
+                found.update(text[begin:end] for begin, end in spans[ids == tokenizer.unk_id].tolist())
+            done += len(some)
+            yield Progress(stage=_UNKNOWN, done=done, total=total)
     return found
 
 

@@ -37,6 +37,7 @@ _LIMITS = {  # generous, and far below what would hurt: a hostile config is refu
     "max_position_embeddings": 1_048_576,
     "type_vocab_size": 65_536,
 }
+_NO_KEYS = {"extra", "id2label", "numbers_texts"}
 _MOST_PARAMETERS = 20_000_000_000
 _MOST_IN_A_LABEL = 1_000  # characters
 
@@ -65,6 +66,7 @@ class BertConfig:
     pooling: str = ""  # of POOLINGS, what a classifier of texts reads: a key of our own
     layer_mix: bool = False  # whether a head reads a mix of all layers: a key of our own
     id2label: tuple[str, ...] = ()  # the labels in the order of their ids; empty where there is no classifier
+    numbers_texts: bool = True  # whether its tokenizer tells it which text of a pair is the second; no key
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -108,7 +110,7 @@ class BertConfig:
                 what=f"{odd[0]} {document[odd[0]]}",
             )
         values: dict[str, Any] = {}
-        names = {f.name for f in dataclasses.fields(cls)} - {"extra", "id2label"}
+        names = {f.name for f in dataclasses.fields(cls)} - _NO_KEYS
         for name in names & document.keys():
             values[name] = document[name]
         for name in ("pad_token_id", "pooling", "problem_type"):
@@ -128,9 +130,14 @@ class BertConfig:
         return self.embedding_size if self.family.has_projection and self.embedding_size else self.hidden_size
 
     @property
+    def has_segments(self) -> bool:
+        """Whether its embeddings tell the second text of a pair from the first."""
+        return self.family.has_segments and self.numbers_texts
+
+    @property
     def reads_pairs(self) -> bool:
         """Whether it can tell the second text of a pair from the first."""
-        return self.type_vocab_size > 1 or not self.family.has_segments
+        return self.type_vocab_size > 1 or not self.has_segments
 
     @property
     def num_blocks(self) -> int:
@@ -150,7 +157,7 @@ class BertConfig:
     def to_json(self) -> dict[str, Any]:
         """Return the object for config.json by its family's keys, unknown ones included."""
         document: dict[str, Any] = {"model_type": self.model_type, **self.extra}
-        for name in (f.name for f in dataclasses.fields(self) if f.name not in ("extra", "id2label")):
+        for name in (f.name for f in dataclasses.fields(self) if f.name not in _NO_KEYS):
             document[name] = getattr(self, name)
         for name in ("layer_mix", "pooling", "problem_type", "embedding_size"):
             if not document[name]:

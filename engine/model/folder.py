@@ -28,6 +28,8 @@ MODEL_FILES = {  # a folder that holds anything else is not written over
     "tokenizer_config.json",
     "vocab.json",
     "merges.txt",
+    "sentencepiece.bpe.model",
+    "spiece.model",
     "special_tokens_map.json",
     "cloze.json",
     ENCODER_WEIGHTS,

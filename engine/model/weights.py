@@ -45,6 +45,7 @@ from engine.model.own_encoder import (
 )
 from engine.model.source import StoredModel
 from engine.model.tensor_files import load_tensors, save_tensors
+from engine.text.read_unigram import numbers_texts
 from engine.text.tokenizer import Tokenizer
 
 __all__ = [
@@ -91,7 +92,8 @@ def read_config(folder: Path) -> BertConfig:
     path = file_in(folder, "config.json")
     if path is None:
         raise _no_config(folder)
-    return BertConfig.from_json(read_json(path))
+    config = BertConfig.from_json(read_json(path))
+    return dataclasses.replace(config, numbers_texts=not config.family.has_segments or numbers_texts(folder))
 
 
 def check_weights(folder: Path) -> None:

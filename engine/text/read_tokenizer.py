@@ -14,6 +14,7 @@ from typing import Any
 from engine.errors import ModelError, marked
 from engine.files import MOST_VALUES, file_in, read_json_object
 from engine.text.byte_level import SPECIAL_NAMES, ByteLevel, usual
+from engine.text.read_unigram import FILES, is_unigram, unigram_of_file, unigram_of_rules
 from engine.text.tokenizer import Tokenizer
 from engine.text.vocabulary import (
     MAX_FILE_BYTES,
@@ -38,7 +39,7 @@ _WHOLE = {  # of a byte-level model in tokenizer.json -> what it may be; else te
 
 def read_tokenizer(folder: Path | str) -> Tokenizer:
     """Return the tokenizer of a model folder, by its tokenizer.json, or else vocab.txt, or vocab.json and
-    merges.txt.
+    merges.txt, or a file of SentencePiece.
 
     Raises: ModelError: another kind, or damaged. DataError: a vocabulary that cannot be one.
     """
@@ -46,9 +47,13 @@ def read_tokenizer(folder: Path | str) -> Tokenizer:
     rules = read_rules(folder)
     if rules is not None and _is_bpe(rules):
         return _byte_level_of_rules(folder, rules)
-    pair = [file_in(folder, name) for name in ("vocab.json", "merges.txt")]
-    if rules is None and file_in(folder, "vocab.txt") is None and all(pair):
-        return _byte_level_of_pair(folder)
+    if rules is not None and is_unigram(rules):
+        return unigram_of_rules(folder, rules)
+    if rules is None and file_in(folder, "vocab.txt") is None:
+        if all(file_in(folder, name) for name in ("vocab.json", "merges.txt")):
+            return _byte_level_of_pair(folder)
+        for path in filter(None, (file_in(folder, name) for name in FILES)):
+            return unigram_of_file(folder, path)
     return WordPiece(*read_folder(folder, rules).said())
 
 

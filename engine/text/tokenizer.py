@@ -1,9 +1,9 @@
 """What is asked of a tokenizer, whichever kind it is: ids, pieces, spans, pairs, words.
 
-`Tokenizer` is what everybody takes; `WordPiece` and `ByteLevel` are its kinds, and `read_tokenizer` opens the
-one that a folder has. Nobody spells a special token or a mark of a piece, or asks which kind it is, but for
-what is done for WordPieces alone: to explain each step, to pretrain. Never change one after it is built:
-threads share it.
+`Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel` and `Unigram` are its kinds, and
+`read_tokenizer` opens the one that a folder has. Nobody spells a special token or a mark of a piece, or asks
+which kind it is, but for what is done for WordPieces alone: to explain each step, to pretrain. Never change
+one after it is built: threads share it.
 
 TOKENIZERS_PARALLELISM is left as the person set it. Unset, the library cuts a batch on all cores and stops
 doing so by itself in a forked child; "true" can hang there, "false" would leave the other cores idle.
@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,10 +55,10 @@ class Tokenizer:
     prepared, and how it is cut, marked; "" where each step is known.
     """
 
-    num_between: ClassVar[int] = 1
-    tells_segments: ClassVar[bool] = True
-    cleaning: ClassVar[str] = ""
-    splitting: ClassVar[str] = ""
+    num_between: int = 1
+    tells_segments: bool = True
+    cleaning: str = ""
+    splitting: str = ""
 
     tokens: tuple[str, ...]
     vocab_size: int
@@ -146,7 +146,8 @@ class Tokenizer:
               the model tells segments apart.
         """
         parts = [
-            self._tokenizer.encode(_whole(part), add_special_tokens=False) for part in (text, text_pair or "")
+            self._tokenizer.encode(without_halves(part), add_special_tokens=False)
+            for part in (text, text_pair or "")
         ]
         pieces = [list(zip(part.ids, part.offsets, strict=True)) for part in parts]
         pair = text_pair is not None
@@ -178,7 +179,7 @@ class Tokenizer:
 
     def encode_spans(self, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
         """Return each text's ids, as `encode_ids`, and (T, 2) the characters of the text each is from."""
-        whole = [_whole(text) for text in texts]
+        whole = [without_halves(text) for text in texts]
         return [
             (np.array(one.ids, np.int32), np.array(one.offsets, np.int32).reshape(-1, 2))
             for one in self._tokenizer.encode_batch(whole, add_special_tokens=False)
@@ -207,7 +208,7 @@ class Tokenizer:
         return out, end_a, total - num_a - num_b
 
     def _cut_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        whole = [_whole(text) for text in texts]
+        whole = [without_halves(text) for text in texts]
         return [one.ids for one in self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)]
 
 
@@ -258,6 +259,6 @@ def _cut(pieces: Any, keep: int, truncation: str) -> Any:
     return np.concatenate((pieces[:head], tail)) if isinstance(pieces, np.ndarray) else pieces[:head] + tail
 
 
-def _whole(text: str) -> str:
-    """Return `text` with half characters (lone surrogates, as JSON can hold) replaced, one for one."""
+def without_halves(text: str) -> str:
+    """Return a text with half characters (lone surrogates, as JSON can hold) replaced, one for one."""
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)

@@ -1,6 +1,6 @@
-"""Every step from a text to its WordPieces, with the reason: what was cleaned, split, tried and found.
+"""Every step from a text to its pieces, with the reason: what was cleaned, split, tried and found.
 
-The pieces, ids and spans are always those of `WordPiece.encode`; what stands here explains them. Each
+The pieces, ids and spans are always those of `encode`; what stands here explains them. Each
 character is cleaned by the `tokenizers` library itself, one at a time, so that its tables of Unicode count
 and not Python's. Were the steps ever to lead elsewhere, `Trace.agrees` is False and they are left out.
 """
@@ -8,14 +8,15 @@ and not Python's. Were the steps ever to lead elsewhere, `Trace.agrees` is False
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import models, normalizers, pre_tokenizers
 
-from engine.text.tokenizer import Tokenizer
+from engine.text.tokenizer import Encoding, Tokenizer, without_halves
+from engine.text.unigram import BLANK, Unigram
 from engine.text.vocabulary import MASK, SPECIALS, ExtraToken
 from engine.text.wordpiece import WordPiece
 
@@ -28,7 +29,8 @@ class Change:
     """What cleaning did to some neighbouring characters, `text[start:stop]`, all for the same reasons.
 
     kinds: of "removed", "space" (another blank became a space), "alone" (a Chinese character, spaces put
-    around it), "accent" (taken off), "lower"; several in this order. why: of what was removed, "control",
+    around it), "accent" (taken off), "lower"; several in this order; or "plain" (another form of a letter or
+    mark). why: of what was removed, "control",
     "format" (invisible), "unassigned", "private", "replacement" or "half" (half a character).
     """
 
@@ -58,7 +60,8 @@ class TracedWord:
     """A word of the basic split, and how it became pieces.
 
     kind: "word", "punctuation", "ideograph", or "added" for a special or added token written in the text.
-    outcome: "whole", "pieces", "unknown", "too_long", "added"; "" if the steps are not known.
+    outcome: "whole", "pieces", "unknown", "too_long", "added"; of pieces with scores "likeliest", or "partly"
+    where some of it is unknown; "" if the steps are not known.
     """
 
     text: str  # cleaned; as it was written for an added token
@@ -92,8 +95,8 @@ class Trace:
 
     @property
     def num_unknown(self) -> int:
-        """Words that became [UNK]."""
-        return sum(word.outcome in ("unknown", "too_long") for word in self.words)
+        """Words that became [UNK], or a part of them did."""
+        return sum(word.outcome in ("unknown", "too_long", "partly") for word in self.words)
 
     def word_of(self, piece: int) -> int:
         """Return which word a piece is of, -1 for none."""
@@ -104,13 +107,28 @@ class Trace:
         return low if low < len(self.words) and self.words[low].first <= piece else -1
 
 
+@dataclass(frozen=True, slots=True)
+class SpelledWays:
+    """How a stretch between blanks was spelled in pieces with scores, and the next best way.
+
+    other, other_scores: () where there is no other way.
+    """
+
+    pieces: tuple[str, ...]
+    scores: tuple[float, ...]
+    other: tuple[str, ...]
+    other_scores: tuple[float, ...]
+
+
 def trace(tokenizer: Tokenizer, text: str) -> Trace:
     """Return every step from `text` to its pieces. Its pieces, ids and spans equal those of `encode`.
 
-    Only the steps of WordPiece are known: others' are left out.
+    Of byte-level pieces no step is known but what came of it.
     """
     found = tokenizer.encode(text)
     ids, pieces, offsets = found.input_ids[1:-1], found.tokens[1:-1], found.offsets[1:-1]
+    if isinstance(tokenizer, Unigram):
+        return _of_scores(tokenizer, text, found)
     if not isinstance(tokenizer, WordPiece):
         words = tuple(_from_pieces(text, pieces, offsets, found.continues[1:-1]))
         known = tuple(found.shown[1:-1]), tuple(ids), tuple(offsets)
@@ -379,3 +397,93 @@ def _from_pieces(
     for first, last in pairwise([*firsts, len(pieces)]):
         start, stop = offsets[first][0], offsets[last - 1][1]
         yield TracedWord(text[start:stop], start, stop, "word", "", first, last)
+
+
+# ---- pieces with scores
+
+
+def ways_of(tokenizer: Tokenizer, found: Trace, word: TracedWord) -> SpelledWays | None:
+    """Return how the stretch that a word is in was spelled, and how it would be without one of its pieces.
+
+    The library finds both: the second among the pieces that occur in the stretch, each of those left out in
+    turn with which it was spelled. None where something in it is unknown, or it is very long, and for pieces
+    without scores.
+    """
+    if not isinstance(tokenizer, Unigram) or word.kind == "added":
+        return None
+    apart = {place for one in found.words if one.kind == "added" for place in (one.first, one.last)}
+    begins = [place in apart or piece.startswith(BLANK) for place, piece in enumerate(found.pieces)]
+    first, last = word.first, word.last
+    while first and not begins[first]:
+        first -= 1
+    while last < len(begins) and not begins[last]:
+        last += 1
+    own, whole = found.pieces[first:last], "".join(found.pieces[first:last])
+    if len(whole) > LONGEST or any(tokenizer.score_of(piece) is None for piece in own):
+        return None
+    parts = {whole[start:stop] for start in range(len(whole)) for stop in range(start + 1, len(whole) + 1)}
+    known = {part: score for part in parts if (score := tokenizer.score_of(part)) is not None}
+    ways = [way for piece in dict.fromkeys(own) if (way := _likeliest(whole, known, piece))]
+    best = max(ways, key=lambda way: sum(known[piece] for piece in way), default=())
+    return SpelledWays(own, tuple(known[piece] for piece in own), best, tuple(known[piece] for piece in best))
+
+
+def _likeliest(whole: str, known: Mapping[str, float], left_out: str) -> tuple[str, ...]:
+    """Return how a stretch is spelled without a piece; () where it cannot be."""
+    unknown = f"{whole}{BLANK}"  # which does not occur in it
+    pieces = [(unknown, 0.0), *((piece, score) for piece, score in known.items() if piece != left_out)]
+    found = models.Unigram(pieces, 0, False).tokenize(whole)
+    return () if any(piece.id == 0 for piece in found) else tuple(piece.value for piece in found)
+
+
+def _of_scores(tokenizer: Unigram, text: str, found: Encoding) -> Trace:
+    """Return the steps to pieces with scores."""
+    ids, pieces, offsets = found.input_ids[1:-1], found.tokens[1:-1], found.offsets[1:-1]
+    words = list[TracedWord]()
+    for word in _from_pieces(text, pieces, offsets, found.continues[1:-1]):
+        numbers, own = ids[word.first : word.last], pieces[word.first : word.last]
+        if numbers[0] in tokenizer.looked_for and word.text == own[0]:
+            words.append(replace(word, kind="added", outcome="added"))
+            continue
+        spelled, outcome = "".join(own), "whole" if len(own) == 1 else "likeliest"
+        if tokenizer.unk_id in numbers:
+            spelled, outcome = word.text, "partly"
+        kind = kind_of(without_halves(spelled).removeprefix(BLANK))
+        words.append(replace(word, text=spelled, kind=kind, outcome=outcome))
+    added = [offsets[word.first] for word in words if word.kind == "added"]
+    effects, done, parts = list[tuple[int, _Effect]](), 0, list[str]()
+    for start, stop in [*added, (len(text), len(text))]:
+        stretch = tokenizer.cleaned(text[done:start])
+        told = list(_effects_of(tokenizer, text, done, start))
+        if "".join(effect.after for _, effect in told) == stretch:
+            effects += [(place, effect) for place, effect in told if effect.kinds]
+        parts += [stretch, text[start:stop]]
+        done = stop
+    changes, known = tuple(_merged(text, effects)), (tuple(pieces), tuple(ids), tuple(offsets))
+    return Trace(text, "".join(parts), changes, tuple(words), *known, unk_id=tokenizer.unk_id)
+
+
+def _effects_of(tokenizer: Unigram, text: str, start: int, stop: int) -> Iterator[tuple[int, _Effect]]:
+    """Yield what becomes of each character of a stretch; a letter and accents behind it change as one."""
+    while start < stop:
+        end = start + 1
+        while end < stop and (unicodedata.combining(text[end]) or text[end - 1 : end + 1] == "\r\n"):
+            end += 1
+        before = without_halves(text[start:end])
+        effect = _effect_on(before, tokenizer.cleaned(before))
+        yield start, effect
+        yield from ((place, replace(effect, after="")) for place in range(start + 1, end))
+        start = end
+
+
+@lru_cache(maxsize=4096)
+def _effect_on(before: str, after: str) -> _Effect:
+    if before == after:
+        return _Effect(after)
+    if not after:
+        return _Effect("", ("removed",), _why_removed(before[0]))
+    if after == " ":
+        return _Effect(after, ("space",))
+    bare = "".join(one for one in unicodedata.normalize("NFD", before) if not unicodedata.combining(one))
+    ways = {bare.lower(): ("accent", "lower"), bare: ("accent",), before.lower(): ("lower",)}
+    return _Effect(after, ways.get(after, ("plain",)))

@@ -28,7 +28,7 @@ _NOT_A_PIECE = re.compile(r"\[.*\]|<.*>", re.DOTALL)
 _PLAIN_CLASSES = re.compile(
     r"((Bert|DistilBert|Electra|MobileBert|ConvBert|PreTrained)Tokenizer(Fast)?|TokenizersBackend)"
 )
-_ANY_CLASS = ("PreTrainedTokenizerFast", "TokenizersBackend")  # these take tokenizer.json as it is
+ANY_CLASS = ("PreTrainedTokenizerFast", "TokenizersBackend")  # these take tokenizer.json as it is
 _FLAGS = {
     "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",
@@ -103,8 +103,6 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
     vocab, most = file_in(folder, "vocab.txt"), most_tokens(folder)
     if rules is not None:
         return _from_rules(folder / "tokenizer.json", rules, vocab, config, most)
-    if vocab is None and file_in(folder, "spiece.model") is not None:
-        raise ModelError(_UNIGRAM, path=folder)
     if vocab is None:
         raise ModelError(
             marked(
@@ -123,18 +121,22 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
             name=name,
         )
     read = vocabulary_of(read_vocab(vocab, most), config.get("do_lower_case"))
-    notes = list(read.notes)
-    if (folder / "added_tokens.json").is_file():
-        note = marked(
-            "engine", "added_tokens.json is ignored: Cloze reads added tokens from tokenizer.json only."
-        )
-        notes.append(Sentence(note))
     return replace(
         read,
         strip_accents=config.get("strip_accents"),
         chinese_chars=config.get("tokenize_chinese_chars") is not False,
-        notes=tuple(notes),
+        notes=(*read.notes, *notes_beside(folder)),
     )
+
+
+def notes_beside(folder: Path) -> tuple[Sentence, ...]:
+    """Return what to know of a folder without a tokenizer.json: tokens that are added elsewhere are not."""
+    if not (folder / "added_tokens.json").is_file():
+        return ()
+    note = marked(
+        "engine", "added_tokens.json is ignored: Cloze reads added tokens from tokenizer.json only."
+    )
+    return (Sentence(note),)
 
 
 def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
@@ -186,13 +188,6 @@ TOO_MANY = marked(
 )
 
 
-_UNIGRAM = marked(
-    "engine",
-    "The model in {path} splits texts by SentencePiece, and Cloze only reads WordPiece. Choose one that has "
-    "a vocab.txt.",
-)
-
-
 def check_size(count: int, most: int) -> None:
     if count > most:
         too_many = marked("engine", "The vocabulary has {count} pieces; Cloze reads at most {known}.")
@@ -217,8 +212,6 @@ def _read_config(path: Path | None) -> dict[str, Any]:
 def _from_rules(
     path: Path, rules: dict[str, Any], vocab: Path | None, config: dict[str, Any], most: int
 ) -> Vocabulary:
-    if isinstance(rules.get("model"), dict) and rules["model"].get("type") == "Unigram":
-        raise ModelError(_UNIGRAM, path=path.parent)
     model, cleaning = (
         _part(path, rules, "model", "WordPiece"),
         _part(path, rules, "normalizer", "BertNormalizer"),
@@ -287,7 +280,7 @@ def _read_flags(
         value = flags[name] = cleaning.get(inner)
         _expect(path, inner, value, None, True, False)
         said = config.get(name, value)
-        if (said is None and name != "strip_accents") or config.get("tokenizer_class") in _ANY_CLASS:
+        if (said is None and name != "strip_accents") or config.get("tokenizer_class") in ANY_CLASS:
             continue
         if said != value:
             flags[name] = said

@@ -25,8 +25,9 @@ class Word:
 def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tuple[Word, ...]:
     """Return the words of a text or pair, in order; special tokens are none.
 
-    A piece that goes on with the word before it is of that word. A special token that was typed, such as
-    [MASK], is a word: it has characters. A piece of nothing but a space is of no word.
+    A piece that goes on with the word before it is of that word, and so is one that is from a character of
+    it: … may be three pieces. A special token that was typed, such as [MASK], is a word: it has characters. A
+    piece of nothing but a space is of no word.
     """
     texts = (text, text_pair or "")
     words: list[Word] = []
@@ -34,8 +35,8 @@ def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tup
         segment, (start, stop) = encoding.token_type_ids[position], encoding.offsets[position]
         if encoding.special_tokens_mask[position] or start == stop:
             continue
-        goes_on = continues and words
-        if goes_on and words[-1].segment == segment and words[-1].stop >= start:
+        before = words[-1] if words and words[-1].segment == segment else None
+        if before and (before.stop > start or (continues and before.stop == start)):
             first = words.pop()
             start, pieces = first.start, (*first.pieces, position)
         else:

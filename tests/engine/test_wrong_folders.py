@@ -107,6 +107,7 @@ def harms() -> Iterator[tuple[str, Harm]]:
         {"model_type": "distilbert"}, {"model_type": "distilbert", "dim": [], "n_layers": "2"},
         {"model_type": "roberta", "max_position_embeddings": 2, "pad_token_id": 1},
         {"model_type": "roberta", "max_position_embeddings": [], "pad_token_id": None},
+        {"model_type": "xlm-roberta"}, {"model_type": "camembert", "pad_token_id": [], "type_vocab_size": 1},
         {"model_type": "albert"}, {"model_type": "albert", "embedding_size": [], "inner_group_num": {}},
         {"model_type": "albert", "embedding_size": 7, "classifier_dropout_prob": "1"},
         {"model_type": "ernie", "use_task_id": [1], "task_type_vocab_size": 65_536},

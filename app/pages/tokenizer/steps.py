@@ -32,7 +32,7 @@ from app.pages.tokenizer.words import (
 )
 from app.plots.buttons import save_icon
 from app.plots.pieces_ladder import LadderPlot
-from engine.text.trace import TracedWord
+from engine.text.trace import SpelledWays, TracedWord, ways_of
 
 MATCH = "match"
 BESIDE = 34  # px around the words of a step
@@ -163,12 +163,14 @@ class StepCard(Card):
     def set_word(self, segment: int, place: int) -> None:
         """Explain the match of a word, and choose it among the words; place -1: none."""
         word: TracedWord | None = None
+        ways: SpelledWays | None = None
         if self._found is not None and place >= 0:
             word = self._found.traces[segment].words[place]
+            ways = ways_of(self._found.asked.first.wordpiece, self._found.traces[segment], word)
             self.split_view.go_to(place + (len(self._found.traces[0].words) if segment else 0))
         else:
             self.split_view.go_to(-1)
-        self.texts[STEPS.index(MATCH)].setText(match_words(word) if self._found is not None else "")
+        self.texts[STEPS.index(MATCH)].setText(match_words(word, ways) if self._found is not None else "")
         has_search = word is not None and bool(word.matches)
         unknown = self._found.asked.first.wordpiece.unk_id if self._found else -1
         self.ladder.set_word(word if has_search else None, unknown)

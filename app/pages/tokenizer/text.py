@@ -149,7 +149,8 @@ class TextView(QWidget):
         odd = (
             number
             for number, row in enumerate(rows)
-            if (word := self.found.word_of(row)) is not None and word.outcome in ("pieces", "unknown")
+            if (word := self.found.word_of(row)) is not None
+            and word.outcome in ("pieces", "unknown", "likeliest", "partly")
         )
         return next(odd, 1 if len(rows) > 1 else 0)
 

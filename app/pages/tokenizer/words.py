@@ -5,7 +5,7 @@ from __future__ import annotations
 from app import words
 from app.pages.tokenizer.requests import OpenVocabulary, Tokenization
 from app.plots.token_labels import is_right_to_left
-from engine.text.trace import LONGEST, Change, TracedWord
+from engine.text.trace import LONGEST, Change, SpelledWays, TracedWord
 from engine.text.wordpiece import WordPiece
 
 
@@ -73,6 +73,7 @@ def change_words(change: Change) -> str:
         "alone": words.translate("tokenizer_words", "Chinese, spaces around"),
         "accent": words.translate("tokenizer_words", "accent off"),
         "lower": words.translate("tokenizer_words", "lower case"),
+        "plain": words.translate("tokenizer_words", "its plain form"),
     }
     return ", ".join(said[kind] for kind in change.kinds)
 
@@ -137,8 +138,8 @@ def split_words(found: Tokenization) -> str:
     )
 
 
-def match_words(word: TracedWord | None) -> str:
-    """Return how a word became pieces."""
+def match_words(word: TracedWord | None, ways: SpelledWays | None = None) -> str:
+    """Return how a word became pieces. Args: ways: of pieces with scores, what else was possible."""
     if word is None:
         return words.translate("tokenizer_words", "Choose a piece of the text to see how it was found.")
     name = _isolated(words.shorten(word.text, 40))
@@ -150,6 +151,15 @@ def match_words(word: TracedWord | None) -> str:
                 "tokenizer_words",
                 "“{word}” is not in the vocabulary as a whole. Its longest beginning there is "
                 "{first}. The rest is looked up in the same way, with ## before it.",
+            )
+        case "likeliest":
+            said = words.translate(
+                "tokenizer_words", "“{word}” is not in the vocabulary as a whole, or not likely enough."
+            )
+        case "partly":
+            said = words.translate(
+                "tokenizer_words",
+                "The vocabulary has no piece for some of “{word}”, so that becomes unknown.",
             )
         case "unknown":
             return _unknown_words(word, name)
@@ -170,7 +180,31 @@ def match_words(word: TracedWord | None) -> str:
     first = _isolated(word.matches[0].tried[-1]) if word.matches else ""
     if is_right_to_left([word.text]):
         said = f"\u200e{said}"
-    return said.format(word=name, first=first, count=words.number(len(word.text)), most=LONGEST)
+    said = said.format(word=name, first=first, count=words.number(len(word.text)), most=LONGEST)
+    return f"{said}\n\n{_ways_words(ways)}" if ways is not None else said
+
+
+def _ways_words(ways: SpelledWays) -> str:
+    """Return the scores of a spelling, and those of the next best."""
+
+    def spelled(pieces: tuple[str, ...], scores: tuple[float, ...]) -> str:
+        each = zip(pieces, scores, strict=True)
+        return ", ".join(f"{_isolated(piece)} ({words.decimal(score, 1)})" for piece, score in each)
+
+    said = words.translate(
+        "tokenizer_words",
+        "Of all ways to spell “{whole}”, this has the largest sum of scores, {sum}: {pieces}.",
+    ).format(
+        whole=_isolated("".join(ways.pieces)),
+        sum=words.decimal(sum(ways.scores), 1),
+        pieces=spelled(ways.pieces, ways.scores),
+    )
+    if not ways.other:
+        return f"{said} {words.translate('tokenizer_words', 'There is no other way.')}"
+    other = words.translate("tokenizer_words", "The next is {pieces}: {sum}.").format(
+        pieces=spelled(ways.other, ways.other_scores), sum=words.decimal(sum(ways.other_scores), 1)
+    )
+    return f"{said} {other}"
 
 
 def _isolated(name: str) -> str:

@@ -206,7 +206,7 @@ def _given(subject: LoadedModel, encoding: Encoding, changes: PassSettings, pad_
         )
         raise UserError(template, length=pad_to, count=length, most=subject.max_length)
     filler = max(0, pad_to - length)
-    of_texts = encoding.token_type_ids if subject.config.family.has_segments else [0] * length
+    of_texts = encoding.token_type_ids if subject.config.has_segments else [0] * length
     segments = changes.placed(changes.segments, [*of_texts, *[0] * filler])
     positions = changes.placed(changes.positions, list(range(length + filler)))
     ids = [*encoding.input_ids, *[subject.config.pad_token_id] * filler]

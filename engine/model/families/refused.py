@@ -8,7 +8,6 @@ from typing import Any
 from engine.errors import ModelError, Sentence, marked
 
 _ENGLISH, _MANY = "google-bert/bert-base-uncased", "google-bert/bert-base-multilingual-cased"
-_PIECES = marked("engine", "it splits texts by SentencePiece, which Cloze does not read")
 _RELATIVE = marked(
     "engine", "its attention uses the distance between words, where BERT has a vector for each place"
 )
@@ -24,10 +23,8 @@ _UNKNOWN = marked("engine", "its layers are not known to be BERT’s")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
     "roberta-prelayernorm": ("RoBERTa with its norms first", _OTHER_BLOCKS, "FacebookAI/roberta-base"),
-    "camembert": ("CamemBERT", _PIECES, _MANY),
-    "xlm-roberta": ("XLM-R", _PIECES, _MANY),
-    "xlm-roberta-xl": ("XLM-R", _PIECES, _MANY),
-    "xmod": ("X-MOD", _PIECES, _MANY),
+    "xlm-roberta-xl": ("XLM-R with its norms first", _OTHER_BLOCKS, "FacebookAI/xlm-roberta-base"),
+    "xmod": ("X-MOD", _OTHER_BLOCKS, "FacebookAI/xlm-roberta-base"),
     "longformer": ("Longformer", _SPARSE, _ENGLISH),
     "big_bird": ("BigBird", _SPARSE, _ENGLISH),
     "deberta": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),

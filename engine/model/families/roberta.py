@@ -1,8 +1,9 @@
 """RoBERTa: a BERT that tells texts apart by separators alone, and counts places from behind its padding's id.
 
 Its tables of places begin with rows that no token ever has, which are left out in reading and written back
-as zeros. In training, the dropout between <s> and its classifier's first layer is left out.
-Source: Liu et al. 2019.
+as zeros. In training, the dropout between <s> and its classifier's first layer is left out. XLM-R and
+CamemBERT are RoBERTas of other languages, with pieces of SentencePiece.
+Source: Liu et al. 2019; Conneau et al. 2020 (XLM-R); Martin et al. 2020 (CamemBERT).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _USUAL = {  # where config.json leaves them out
     "pad_token_id": 1,
 }
 _CLASSES = {"BertForPreTraining": "RobertaForMaskedLM"}
+_XLM_CLASSES = {"BertForPreTraining": "XLMRobertaForMaskedLM"}
+_CAMEMBERT_CLASSES = {"BertForPreTraining": "CamembertForMaskedLM"}
 _HEADS = {
     "BertForSequenceClassification": {
         "classifier.dense": "pooler.dense",
@@ -48,7 +51,7 @@ _NOT_NEEDED = {
 _LACKS = {
     "next_sentence": marked(
         "engine",
-        "The model {name} is a RoBERTa. It was not trained on next sentences, so it cannot say "
+        "The model {name} is of RoBERTa’s family. It was not trained on next sentences, so it cannot say "
         "whether B follows A. Choose a BERT.",
     )
 }
@@ -102,3 +105,32 @@ class Roberta(Family):
                 whole[-len(table) :] = table
                 tensors[name] = whole
         return tensors
+
+
+class XlmRoberta(Roberta):
+    """A RoBERTa of a hundred languages."""
+
+    model_type = "xlm-roberta"
+    name = "XLM-R"
+    stem = "XLMRoberta"
+    own_classes = _XLM_CLASSES
+
+    def note(self, config: Shape) -> str:
+        return marked(
+            "engine",
+            "An XLM-R, a RoBERTa of many languages. Only separators show where the second text begins.",
+        )
+
+
+class Camembert(Roberta):
+    """A RoBERTa of French."""
+
+    model_type = "camembert"
+    name = "CamemBERT"
+    stem = "Camembert"
+    own_classes = _CAMEMBERT_CLASSES
+
+    def note(self, config: Shape) -> str:
+        return marked(
+            "engine", "A CamemBERT, a RoBERTa of French. Only separators show where the second text begins."
+        )

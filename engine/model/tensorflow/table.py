@@ -14,6 +14,7 @@ import google_crc32c
 
 from engine.errors import marked
 from engine.model.tensorflow.snappy import unpacked
+from engine.protobuf import varint
 
 MOST_UNPACKED = 4 * 2**20  # bytes of all blocks together; those of a real index have some 20,000
 _FOOTER, _MAGIC = 48, 0xDB4775248B80FB57
@@ -48,20 +49,6 @@ def masked_crc(data: bytes) -> int:
     """Return a checksum as these files keep it: turned and shifted, so that one of one differs."""
     crc = int(google_crc32c.value(data))
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of 7 bits a byte, and the place behind it. Raises: ValueError."""
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= len(data):
-            raise ValueError(marked("engine", "it is truncated"))
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-    raise ValueError(marked("engine", "a number in it has no end"))
 
 
 def _block(data: bytes, begin: int, size: int, most: int) -> bytes:

@@ -32,7 +32,9 @@ from engine.hub.kept import begun_in, discard, hub_record, models_in, part_of, p
 from engine.hub.look import PublishedModel, looked_at, looking, searching
 from engine.hub.refusals import HostRefusal, explained
 from engine.model.weights import load_pretraining, save_model
+from engine.text.read_tokenizer import read_tokenizer
 from tests.engine.hostile_folders import Gadget
+from tests.engine.text.test_unigram import write_file
 from tests.engine.tiny_texts import notes
 from tests.fakes import same_weights, tiny_pretraining, tiny_wordpiece
 from tests.local_hub import Fault, LocalHub
@@ -359,7 +361,6 @@ def test_what_cloze_cannot_open_is_refused_before_it_is_fetched(hub: LocalHub, t
         "has the shape": config(vocab_size=38),
         "no weights that Cloze reads, only weights for TensorFlow": {WEIGHTS: b"", "tf_model.h5": b"x"},
         "cannot read text": {"vocab.txt": b"", "tokenizer.json": b""},
-        "splits texts by SentencePiece": {"vocab.txt": b"", "spiece.model": b"x"},
         "names files that are not allowed": shards("../../x.safetensors"),
         "but does not hold it": shards("x.safetensors"),
         "is truncated": {WEIGHTS: hub.models[NAME][WEIGHTS][:-4]},
@@ -374,6 +375,29 @@ def test_what_cloze_cannot_open_is_refused_before_it_is_fetched(hub: LocalHub, t
             raise found.problem or AssertionError(words)
         assert words in str(caught.value) and str(tmp_path) not in str(caught.value)
         assert hub.served[WEIGHTS] <= 2**16
+
+
+@pytest.mark.slow
+def test_a_model_with_a_file_of_pieces_alone_is_fetched_and_a_damaged_one_is_refused(
+    hub: LocalHub, tmp_path: Path
+) -> None:
+    files = hub.models[NAME]
+    for name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+        del files[name]
+    pieces = [
+        ("<pad>", 0.0, 3),
+        ("<unk>", 0.0, 2),
+        ("[CLS]", 0.0, 3),
+        ("[SEP]", 0.0, 3),
+        ("\u2581a", -1.0, 1),
+    ]
+    write_file(tmp_path / "whole.model", pieces)
+    files["spiece.model"] = (tmp_path / "whole.model").read_bytes()
+    fetch(tmp_path / "out")
+    assert read_tokenizer(tmp_path / "out").encode("a A").tokens == ["[CLS]", *["\u2581a"] * 2, "[SEP]"]
+    files["spiece.model"] = b"\x0a\xff\xff"
+    with pytest.raises(UserError, match=r"spiece\.model is damaged .*: it is truncated"):
+        fetch(tmp_path / "other")
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ from engine.text.table import Table, read_table
 from engine.text.trace import trace
 from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
-from tests.fakes import TOKENS
+from engine.text.words import words_of
+from tests.fakes import TOKENS, tiny_unigram
 
 TEXTS = ["Good film!", "playing xyz9", "中文 good 中", "", "film9 film9 \u200b", "goodness, a [SEP] b", "9,9"]
 PAIRS = ["a b", "", "xyz9", "中", "good", "film", "play!"]
@@ -62,6 +63,25 @@ def test_counts_are_those_of_the_texts_one_by_one(
     both = zip(TEXTS, PAIRS, strict=True)
     assert found.lengths.tolist() == [
         len(wordpiece.encode(text, other if pair else None).input_ids) for text, other in both
+    ]
+    assert told[-1].done == told[-1].total
+
+
+def test_scored_pieces_are_counted_in_words_and_what_they_do_not_know_is_told_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokenizing, "AT_ONCE", 2)
+    tokenizer = tiny_unigram()
+    found, told = measure(tokenizer, write(tmp_path), Roles(text="text", text_pair="other"))
+    unknown = {"9": 6, "中": 2, "中文": 1, "G": 1, "\u200b": 1, "[SEP]": 1}
+    assert dict(found.unknown_words) == unknown and found.num_unknown == sum(unknown.values())
+    encoded = [(text, tokenizer.encode(text)) for text in (*TEXTS, *PAIRS)]
+    words = [(one, word) for text, one in encoded for word in words_of(one, text)]
+    assert found.num_words == len(words) and found.num_marks == 4
+    alone = [one.tokens[word.pieces[0]] for one, word in words if len(word.pieces) == 1]
+    assert found.num_whole == len([token for token in alone if token not in ("<unk>", "!", ",")])
+    assert found.lengths.tolist() == [
+        len(tokenizer.encode(*both).input_ids) for both in zip(TEXTS, PAIRS, strict=True)
     ]
     assert told[-1].done == told[-1].total
 

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.inspect.token_rows import token_rows
-from engine.text.tokenizer import TRUNCATIONS
-from engine.text.trace import Trace, trace
+from engine.text.tokenizer import TRUNCATIONS, Tokenizer, without_halves
+from engine.text.trace import Trace, trace, ways_of
+from engine.text.unigram import Unigram
 from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
+from tests.fakes import tiny_unigram
 
 PIECES = ("un", "##aff", "##able", "##a", "play", "##ing", "the", "e", "##e", ",", "我", "##爱", "film")
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *PIECES)
@@ -26,7 +28,7 @@ def wordpiece(*, lowercase: bool = True) -> WordPiece:
     return WordPiece.from_tokens(TOKENS, lowercase=lowercase)
 
 
-def check(found: Trace, cutter: WordPiece) -> None:
+def check(found: Trace, cutter: Tokenizer) -> None:
     """Fail unless the steps lead where `encode` leads, and each word stands where its pieces do."""
     encoding = cutter.encode(found.text)
     assert found.agrees
@@ -183,3 +185,66 @@ def test_rows_with_a_position_are_what_encode_gives(
     assert [row.position for row in given_rows] == list(range(max(17, len(real))))
     assert [row.mask for row in given_rows] == [1] * len(real) + [0] * (len(given_rows) - len(real))
     assert sum(row.kind == "cut" for row in rows) == encoding.num_cut
+
+
+# Pieces with scores
+
+
+def spelled(tokenizer: Unigram, whole: str) -> list[tuple[float, tuple[str, ...]]]:
+    """Return all ways to spell a stretch, the likeliest first."""
+    found = [(0.0, ())] if not whole else []
+    for stop in range(1, len(whole) + 1):
+        score = tokenizer.score_of(whole[:stop])
+        if score is not None:
+            found += [(score + rest, (whole[:stop], *way)) for rest, way in spelled(tokenizer, whole[stop:])]
+    return sorted(found, reverse=True)
+
+
+def test_of_all_ways_to_spell_a_stretch_the_first_and_the_second_are_told() -> None:
+    tokenizer = tiny_unigram()
+    found = trace(tokenizer, "the playing <mask> film, filming a")
+    assert [word.outcome for word in found.words] == [
+        *("whole", "likeliest", "added", "whole", "whole", "likeliest", "whole")
+    ]
+    for place in (0, 1, 3, 5):
+        ways = ways_of(tokenizer, found, found.words[place])
+        assert ways is not None
+        first, second = spelled(tokenizer, "".join(ways.pieces))[:2]
+        assert (sum(ways.scores), ways.pieces) == first and (sum(ways.other_scores), ways.other) == second
+    assert ways_of(tokenizer, found, found.words[3]) == ways_of(tokenizer, found, found.words[4])  # film,
+    alone = ways_of(tokenizer, found, found.words[6])
+    assert alone is not None and alone.other == ("▁", "a")
+    assert ways_of(tokenizer, found, found.words[2]) is None
+    unknown = trace(tokenizer, "x9 a")
+    assert ways_of(tokenizer, unknown, unknown.words[0]) is None and unknown.num_unknown == 1
+    long = trace(tokenizer, "a" * 101)
+    assert ways_of(tokenizer, long, long.words[0]) is None
+    other = trace(wordpiece(), "playing")
+    assert ways_of(wordpiece(), other, other.words[0]) is None
+
+
+@pytest.mark.slow
+@given(st.text(st.sampled_from("aefilm ,(今ÉéZ9\r\n\u0301\ud800"), max_size=24), st.booleans())
+def test_pieces_with_scores_are_those_of_encode_and_changes_lead_to_the_cleaned_text(
+    text: str, lowercase: bool
+) -> None:
+    tokenizer = tiny_unigram("albert" if lowercase else "xlm-roberta")
+    found = trace(tokenizer, text)
+    check(found, tokenizer)
+    done, parts = 0, list[str]()
+    for change in found.changes:
+        parts += [text[done : change.start], change.after]
+        done = change.stop
+    assert "".join([*parts, text[done:]]).replace("\ud800", "\ufffd") in (found.cleaned, without_halves(text))
+
+
+def test_cleaning_by_a_map_says_what_it_did() -> None:
+    found = trace(tiny_unigram("albert"), "Ｆé ﬁX e\u0301")
+    told = [(change.before, change.after, change.kinds) for change in found.changes]
+    assert told == [
+        ("Ｆ", "f", ("plain",)),
+        ("é", "e", ("accent",)),
+        ("ﬁ", "fi", ("plain",)),
+        ("X", "x", ("lower",)),
+        ("e\u0301", "e", ("accent",)),
+    ]
