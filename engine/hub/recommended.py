@@ -35,7 +35,7 @@ LANGUAGES = {  # as model cards call them
     "tr": marked("engine", "Turkish"),
     "uk": marked("engine", "Ukrainian"),
     "vi": marked("engine", "Vietnamese"),
-    MANY: marked("engine", "104 languages"),
+    MANY: marked("engine", "Many languages"),
 }
 
 
@@ -108,6 +108,14 @@ RECOMMENDED = (
         marked("engine", "Languages without a BERT of their own, and several at once"),
     ),
     RecommendedModel(
+        "FacebookAI/xlm-roberta-base", "XLM-R", 278, MANY, "mit",
+        marked("engine", "Any task in one of a hundred languages, or in several"),
+    ),
+    RecommendedModel(
+        "almanach/camembert-base", "CamemBERT", 111, "fr", "mit",
+        marked("engine", "Any task on French text"),
+    ),
+    RecommendedModel(
         "google/bert_uncased_L-2_H-128_A-2", "BERT", 4.4, "en", "apache-2.0",
         marked("engine", "BERT-tiny: for trying things out within a minute"),
     ),
@@ -120,6 +128,10 @@ RECOMMENDED = (
         marked("engine", "One vector for each sentence: maps, neighbours, similarity"),
     ),
     RecommendedModel(
+        "intfloat/multilingual-e5-small", "BERT", 118, MANY, "mit",
+        marked("engine", "One vector for each sentence, in a hundred languages"),
+    ),
+    RecommendedModel(
         "BAAI/bge-small-zh-v1.5", "BERT", 24, "zh", "mit",
         marked("engine", "One vector for each Chinese sentence"),
     ),
@@ -130,6 +142,10 @@ RECOMMENDED = (
     RecommendedModel(
         "google/electra-small-discriminator", "ELECTRA", 13.5, "en", "apache-2.0",
         marked("engine", "English tasks on a computer without a GPU"),
+    ),
+    RecommendedModel(
+        "albert/albert-base-v2", "ALBERT", 11.7, "en", "apache-2.0",
+        marked("engine", "Any task on English text: twelve layers that share their weights"),
     ),
     RecommendedModel(
         "distilbert/distilbert-base-uncased", "DistilBERT", 66, "en", "apache-2.0",
