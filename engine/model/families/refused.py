@@ -36,7 +36,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "xlnet": ("XLNet", _ORDERS, _ENGLISH),
     "xlm": ("XLM", _OTHER_BLOCKS, _MANY),
     "flaubert": ("FlauBERT", _OTHER_BLOCKS, _MANY),
-    "modernbert": ("ModernBERT", _ROTARY, _ENGLISH),
     "nomic_bert": ("NomicBERT", _ROTARY, "BAAI/bge-base-en-v1.5"),
     "roformer": ("RoFormer", _ROTARY, "google-bert/bert-base-chinese"),
     "new": ("GTE", _ROTARY, "BAAI/bge-base-en-v1.5"),

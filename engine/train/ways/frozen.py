@@ -89,7 +89,9 @@ def put_head(model: SequenceClassifier, head: LinearHead) -> None:
     """
     pooler = model.bert.pooler
     assert pooler is not None
-    scale, middle = model.config.family.straight
+    straight = model.config.family.straight
+    assert straight is not None  # `check_adapt` refuses others
+    scale, middle = straight
     with torch.no_grad():
         pooler.weight.copy_(scale * torch.eye(len(pooler.weight)))
         pooler.bias.fill_(middle)

@@ -17,7 +17,8 @@ import torch
 import torch.nn.attention.varlen
 from torch import Tensor
 
-from engine.model import bert
+from engine.model import attention
+from engine.model.bert import Bert
 from engine.model.heads import PreTraining
 from engine.text import batch
 from engine.text.batch import Bounds, EncodedRows, collate
@@ -74,7 +75,7 @@ def _kernel(q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor, max_q: 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.nn.attention.varlen, "varlen_attn", _kernel)
-    monkeypatch.setattr(bert, "_has_varlen", lambda *_: True)
+    monkeypatch.setattr(attention, "_has_varlen", lambda *_: True)
 
 
 def masked_batch(lengths: tuple[int, ...]) -> MaskedBatch:
@@ -154,7 +155,7 @@ def test_on_a_gpu_memory_full_of_nan_reaches_no_loss_and_no_gradient(
         del left  # the allocator hands these out again, as they are
         with monkeypatch.context() as patched:
             if not serves:
-                patched.setattr(bert, "_has_varlen", lambda *_: False)
+                patched.setattr(attention, "_has_varlen", lambda *_: False)
             found.append(learned(kind, RAGGED[filler], "cuda"))
     (loss, gradients), (wanted_loss, wanted) = found
     torch.testing.assert_close(loss, wanted_loss, rtol=2e-2, atol=2e-2)
@@ -196,7 +197,7 @@ def test_heads_of_a_width_that_the_kernel_refuses_are_attended_to_without_it(
         torch.nn.attention.varlen, "varlen_attn", lambda *given: called.append(1) or _kernel(*given)
     )
     shape = tiny_config(hidden_size=width, num_attention_heads=1, num_hidden_layers=1)
-    found = bert.Bert(shape)(torch.arange(5, 17), bounds=Bounds([7, 5]))
+    found = Bert(shape)(torch.arange(5, 17), bounds=Bounds([7, 5]))
     assert bool(called) == serves and bool(found.last_hidden_state.isfinite().all())
 
 
@@ -208,8 +209,8 @@ def test_the_kernel_serves_only_half_precision_without_dropout_on_a_gpu_that_has
 
     for capability, serves in (((7, 0), False), ((7, 5), False), ((8, 0), True), ((8, 9), True)):
         monkeypatch.setattr(torch.cuda, "get_device_capability", lambda *_, found=capability: found)
-        assert bert._has_varlen(asked(), 0.0) == serves
-        assert bert._has_varlen(asked(torch.float16), 0.0) == serves
-    assert not bert._has_varlen(asked(torch.float32), 0.0)
-    assert not bert._has_varlen(asked(), 0.1)
-    assert not bert._has_varlen(torch.zeros(5, 576, dtype=torch.bfloat16), 0.0)
+        assert attention._has_varlen(asked(), 0.0) == serves
+        assert attention._has_varlen(asked(torch.float16), 0.0) == serves
+    assert not attention._has_varlen(asked(torch.float32), 0.0)
+    assert not attention._has_varlen(asked(), 0.1)
+    assert not attention._has_varlen(torch.zeros(5, 576, dtype=torch.bfloat16), 0.0)

@@ -1,0 +1,304 @@
+"""ModernBERT: places come by rotation, norms first, feed-forward is gated, most layers look near alone.
+
+Ettin and mmBERT are ModernBERTs. One of a few layers sees the whole text, the others as far as half a window
+to either side. Heads read through a product, an activation and a norm of their own, texts as their first
+token or as the mean of all. In training, the dropout behind attention is that of hidden values.
+Source: Warner et al. 2024.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import ModelError, marked
+from engine.model import names
+from engine.model.families.family import Family
+from engine.model.families.rotary_shape import RotaryConfig, RotaryLayer, counts, rotary_kinds
+from engine.model.families.shape import ACTIVATIONS, Shape
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from engine.model.parts import PartKind
+
+_KEYS = {  # of its config.json -> BERT's, and what it is where it is left out
+    "hidden_activation": ("hidden_act", "gelu"),
+    "norm_eps": ("layer_norm_eps", 1e-5),
+    "mlp_dropout": ("hidden_dropout_prob", 0.0),
+    "attention_dropout": ("attention_probs_dropout_prob", 0.0),
+}
+_USUAL = {  # where config.json leaves them out
+    "vocab_size": 50_368,
+    "hidden_size": 768,
+    "intermediate_size": 1152,
+    "num_hidden_layers": 22,
+    "num_attention_heads": 12,
+    "max_position_embeddings": 8192,
+    "pad_token_id": 50_283,
+    "classifier_dropout": 0.0,
+}
+_POOLED = {"cls": "", "mean": "mean"}  # classifier_pooling -> BertConfig's pooling
+_FULL, _NEAR = "full_attention", "sliding_attention"
+_THETAS = {_FULL: ("global_rope_theta", 160_000.0), _NEAR: ("local_rope_theta", 10_000.0)}
+_MOST_THETA, _MOST_WINDOW = 1e12, 2**21
+_LAYER, _BERTS = "layers.#", "encoder.layer.#"
+_MODULES = {
+    "embeddings.tok_embeddings": "embeddings.word_embeddings",
+    "embeddings.norm": "embeddings.LayerNorm",
+    f"{_LAYER}.attn_norm": f"{_BERTS}.attention.output.LayerNorm",
+    f"{_LAYER}.attn.Wqkv": names.FUSED,
+    f"{_LAYER}.attn.Wo": f"{_BERTS}.attention.output.dense",
+    f"{_LAYER}.mlp_norm": f"{_BERTS}.output.LayerNorm",
+    f"{_LAYER}.mlp.Wi": f"{_BERTS}.intermediate.dense",
+    f"{_LAYER}.mlp.Wo": f"{_BERTS}.output.dense",
+    "final_norm": "encoder.final_norm",
+}
+_POOLER = {"head.dense": "pooler.dense", "head.norm": "pooler.LayerNorm"}
+_GUESSING = "cls.predictions.transform"
+_HEADS = {
+    "BertForSequenceClassification": _POOLER,
+    "BertForMultipleChoice": _POOLER,
+    "BertForTokenClassification": _POOLER,
+    "BertForQuestionAnswering": {**_POOLER, "classifier": "qa_outputs"},
+    "BertForPreTraining": {
+        "head.dense": f"{_GUESSING}.dense",
+        "head.norm": f"{_GUESSING}.LayerNorm",
+        "decoder.weight": "cls.predictions.decoder.weight",
+        "decoder.bias": "cls.predictions.bias",
+    },
+}
+_CLASSES = {"BertForPreTraining": "ModernBertForMaskedLM"}
+_LACKS = {
+    "next_sentence": marked(
+        "engine",
+        "The model {name} is a ModernBERT. It was not trained on next sentences, so it cannot say "
+        "whether B follows A. Choose a BERT.",
+    )
+}
+_NOT_AMONG = marked("engine", "config.json says {name} is {value}; Cloze knows {names}.")
+
+
+class ModernBert(Family):
+    """What differs from BERT."""
+
+    model_type = "modernbert"
+    name = "ModernBERT"
+    stem = "ModernBert"
+    prefix = "model."
+    marks = ("model.embeddings.tok_embeddings.", "embeddings.tok_embeddings.")
+    modules = _MODULES
+    heads = _HEADS
+    own_classes = _CLASSES
+    lacks = _LACKS
+    has_segments = False
+    has_equal_layers = False
+    has_next_sentence = False
+    tokens_pass_pooler = True
+    pools = ("", "mean")
+    straight = None
+
+    def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = {**_USUAL, **document}
+        found.pop("position_embedding_type", None)  # which nobody reads in it
+        for own, (bert, usual) in _KEYS.items():
+            found[bert] = found.pop(own, usual)
+        pooled = found.pop("classifier_pooling", "cls")
+        if not isinstance(pooled, str) or pooled not in _POOLED:
+            names = list(_POOLED)
+            raise ModelError(_NOT_AMONG, name="classifier_pooling", value=str(pooled)[:40], names=names)
+        found.setdefault("pooling", _POOLED[pooled])
+        _check_heads(found)
+        _own(found)
+        return self.kept(found)
+
+    def written_config(self, document: dict[str, Any]) -> dict[str, Any]:
+        for own, (bert, _) in _KEYS.items():
+            document[own] = document.pop(bert)
+        del document["type_vocab_size"]
+        document.pop("decoder_bias", None)  # a head that is written has one
+        if document["classifier_dropout"] is None:
+            del document["classifier_dropout"]
+        pooled = {pooling: own for own, pooling in _POOLED.items()}
+        if document.get("pooling", "") in pooled:
+            document["classifier_pooling"] = pooled[document.pop("pooling", "")]
+        return super().written_config(document)
+
+    def published_names(self, own: str) -> tuple[str, ...]:
+        return names.published_names(own, fused=True)
+
+    def names_of_part(self, part: str, config: Shape) -> tuple[str, ...]:
+        own, found = _own(config.extra), super().names_of_part(part, config)
+        if part == "pooler":
+            found += tuple(f"pooler.LayerNorm.{kind}" for kind in ("weight", "bias"))
+        lacking = {
+            f"{start}.{module}.bias"
+            for module, has_bias in (("dense", own.head_bias), ("LayerNorm", own.norm_bias))
+            for start in ("pooler", _GUESSING)
+            if not has_bias
+        }
+        return tuple(name for name in found if name not in lacking)
+
+    def lent(self, config: Shape) -> Mapping[str, str]:
+        return {name: name.replace("pooler", _GUESSING, 1) for name in self.names_of_part("pooler", config)}
+
+    def note(self, config: Shape) -> str:
+        return marked("engine", "A ModernBERT. Most of its layers see only the words nearby.")
+
+    @property
+    def is_built_as_bert(self) -> bool:
+        return False
+
+    def counts(self, config: Shape) -> dict[str, int]:
+        return counts(config, _own(config.extra))
+
+    def counts_of_pretraining(self, config: Shape) -> dict[str, int]:
+        head = self.counts(config)["pooler"] + config.vocab_size
+        return {"masked-word head": head, "pooler": 0}  # which stands under other heads alone
+
+    def part_kinds(self, config: Shape, usual: Sequence[PartKind]) -> Sequence[PartKind]:
+        return tuple(rotary_kinds(usual, _own(config.extra)))
+
+    def embeddings(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
+        from engine.model.families.rotary import WordEmbeddings
+
+        return WordEmbeddings(config, _own(config.extra), noise)
+
+    def layers(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
+        from torch import nn
+
+        from engine.model.families.rotary import RotaryBlock
+
+        own = _own(config.extra)
+        numbers = range(config.num_hidden_layers)
+        return nn.ModuleList(RotaryBlock(config, own, number, noise) for number in numbers)
+
+    def as_last(self, layers: Any, states: Tensor) -> Tensor:
+        return layers[-1].final_norm(states)  # type: ignore[no-any-return]
+
+    def pooler(self, config: Shape) -> nn.Linear:
+        from engine.model.families.rotary import NormedPooler
+
+        return NormedPooler(config, _own(config.extra))
+
+    def pooler_activation(self) -> Callable[[Tensor], Tensor]:
+        return lambda pooled: pooled  # it is within
+
+    def guessing(self, config: Shape) -> tuple[nn.Linear, Callable[[Tensor], Tensor], nn.LayerNorm]:
+        from engine.model.families.rotary import guessing_of
+
+        return guessing_of(config, _own(config.extra))
+
+
+def _own(document: Mapping[str, Any]) -> RotaryConfig:
+    """Return what its config.json says of its layers beside their sizes. Raises: ModelError."""
+    every = _whole(document, "global_attn_every_n_layers", 3, 1, 1024)
+    window = _whole(document, "local_attention", 128, 2, _MOST_WINDOW)
+    full, near = (_theta(document, kind) for kind in _THETAS)
+    act = document.get("classifier_activation", "gelu")
+    if not isinstance(act, str) or act not in ACTIVATIONS:
+        raise ModelError(
+            _NOT_AMONG, name="classifier_activation", value=str(act)[:40], names=list(ACTIVATIONS)
+        )
+    return RotaryConfig(
+        full=RotaryLayer(full, None),
+        near=RotaryLayer(near, window // 2),
+        every=every,
+        is_full=_kinds_of_layers(document),
+        attention_bias=_switch(document, "attention_bias"),
+        feed_forward_bias=_switch(document, "mlp_bias"),
+        norm_bias=_switch(document, "norm_bias"),
+        head_bias=_switch(document, "classifier_bias"),
+        head_act=act,
+        embedding_dropout=_number(document.get("embedding_dropout", 0.0), "embedding_dropout", 0, 0.99),
+    )
+
+
+def _check_heads(document: Mapping[str, Any]) -> None:
+    """Refuse heads of an odd width, whose numbers cannot be turned in pairs. Raises: ModelError."""
+    width, heads = document["hidden_size"], document["num_attention_heads"]
+    if type(width) is int and type(heads) is int and heads > 0 and width % heads == 0 and width // heads % 2:
+        template = marked(
+            "engine",
+            "config.json says {heads} attention heads share a width of {width}, {each} numbers each. A "
+            "ModernBERT turns them in pairs, so the number must be even.",
+        )
+        raise ModelError(template, heads=heads, width=width, each=width // heads)
+
+
+def _kinds_of_layers(document: Mapping[str, Any]) -> tuple[bool, ...]:
+    """Return whether each layer sees the whole text; empty where that is not said one by one."""
+    kinds, count = document.get("layer_types"), document.get("num_hidden_layers")
+    if kinds is None:
+        return ()
+    if not isinstance(kinds, list) or not all(kind in (_FULL, _NEAR) for kind in kinds):
+        raise ModelError(_NOT_AMONG, name="layer_types", value=str(kinds)[:40], names=[_FULL, _NEAR])
+    if count is not None and len(kinds) != count:
+        template = marked(
+            "engine", "config.json names {found} layer_types, but its model has {count} layers."
+        )
+        raise ModelError(template, found=len(kinds), count=str(count)[:40])
+    return tuple(kind == _FULL for kind in kinds)
+
+
+def _theta(document: Mapping[str, Any], kind: str) -> float:
+    """Return the theta of one kind of layers, as releases of 2024 or of 2026 write it. Raises: ModelError."""
+    old, usual = _THETAS[kind]
+    theta = document.get(old, usual)
+    if theta is None and kind == _NEAR:  # the same as of the others
+        theta = document.get(_THETAS[_FULL][0], _THETAS[_FULL][1])
+    given = document.get("rope_parameters") or {}
+    odd = document.get("rope_scaling") or (given if not _is_plain(given) else None)
+    if odd:
+        template = marked(
+            "engine",
+            "config.json stretches the rotation of places ({value}), which Cloze does not. Choose another "
+            "model.",
+        )
+        raise ModelError(template, value=str(odd)[:80])
+    return _number((given.get(kind) or {}).get("rope_theta", theta), "rope_theta", 1, _MOST_THETA)
+
+
+def _is_plain(given: Any) -> bool:
+    """Whether rope_parameters say of each kind of layers a theta and nothing else."""
+    if not isinstance(given, dict) or not given.keys() <= _THETAS.keys():
+        return False
+    return all(
+        one is None
+        or (
+            isinstance(one, dict)
+            and one.keys() <= {"rope_theta", "rope_type"}
+            and one.get("rope_type", "default") == "default"
+        )
+        for one in given.values()
+    )
+
+
+def _number(value: Any, name: str, low: float, high: float) -> float:
+    right = isinstance(value, int | float) and not isinstance(value, bool)
+    if not low <= (value if right else math.nan) <= high:
+        template = marked(
+            "engine", "config.json says {name} is {value}; it must lie between {low:g} and {high:g}."
+        )
+        raise ModelError(template, name=name, value=str(value)[:40], low=low, high=high)
+    return float(value)
+
+
+def _whole(document: Mapping[str, Any], name: str, usual: int, low: int, high: int) -> int:
+    value = document.get(name, usual)
+    if type(value) is not int or not low <= value <= high:
+        template = marked(
+            "engine",
+            "config.json says {name} is {value}; it must be a whole number from {low:g} to {high:.0f}.",
+        )
+        raise ModelError(template, name=name, value=str(value)[:40], low=low, high=high)
+    return value
+
+
+def _switch(document: Mapping[str, Any], name: str) -> bool:
+    value = document.get(name, False)
+    if not isinstance(value, bool):
+        template = marked("engine", "config.json says {name} is {value}; it must be true or false.")
+        raise ModelError(template, name=name, value=str(value)[:40])
+    return value
