@@ -55,6 +55,7 @@ SIZES = {
     "intermediate_size": 29,
     "attn_implementation": "eager",
 }
+IN_VOCABULARY = {f"{name}_token_id": 0 for name in ("pad", "bos", "eos", "cls", "sep")}
 LABELS = ("LABEL_0", "LABEL_1", "LABEL_2")
 
 
@@ -81,6 +82,25 @@ CASES = [
     Case("Electra", {"embedding_size": 17, "hidden_act": "relu"}),  # wider, as generators are
     Case("Roberta", {"type_vocab_size": 1, "pad_token_id": 1}),
     Case("Roberta", {"type_vocab_size": 3, "hidden_act": "relu", "pad_token_id": 0}),
+    Case("ModernBert", {**IN_VOCABULARY, "local_attention": 4, "classifier_pooling": "mean"}),
+    Case(
+        "ModernBert",
+        {
+            **IN_VOCABULARY,
+            "local_attention": 2,
+            "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+            "rope_parameters": {
+                "full_attention": {"rope_type": "default", "rope_theta": 70.0},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 5.0},
+            },
+            "attention_bias": True,
+            "mlp_bias": True,
+            "norm_bias": True,
+            "classifier_bias": True,
+            "hidden_activation": "silu",
+            "classifier_activation": "relu",
+        },
+    ),
 ]
 
 
@@ -113,9 +133,11 @@ def agrees(ours: torch.Tensor, theirs: torch.Tensor) -> bool:
 
 def asked(model: Any, **wanted: Any) -> Any:
     pad = model.config.pad_token_id  # places of some are counted from behind it, where no padding is
-    ids, rows = IDS.masked_fill(MASK == 0, pad), getattr(model.config, "type_vocab_size", 2)
-    segments = SEGMENTS if BertConfig.from_json(model.config.to_dict()).family.has_segments else 0 * SEGMENTS
-    return model(ids, attention_mask=MASK, token_type_ids=segments.clamp(max=rows - 1), **wanted)
+    ids, rows = IDS.masked_fill(MASK == 0, pad), getattr(model.config, "type_vocab_size", 0)
+    if rows:
+        has_segments = BertConfig.from_json(model.config.to_dict()).family.has_segments
+        wanted["token_type_ids"] = (SEGMENTS if has_segments else 0 * SEGMENTS).clamp(max=rows - 1)
+    return model(ids, attention_mask=MASK, **wanted)
 
 
 @torch.no_grad()
