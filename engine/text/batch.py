@@ -118,7 +118,8 @@ class Unpadded:
 
     def places(self, num_rows: int) -> torch.Tensor:
         """Return (N,), the place of each row in its text."""
-        return self._rows % self.mask.shape[1]
+        within = torch.arange(self.mask.shape[1], device=self.mask.device)
+        return self.packed(within.expand(self.mask.shape))
 
     def packed(self, padded: torch.Tensor) -> torch.Tensor:
         """Return (N, ...) of (B, T, ...)."""

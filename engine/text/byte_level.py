@@ -29,7 +29,6 @@ from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.vocabulary import MASK, ExtraToken
 
 
-
 @dataclass(frozen=True, slots=True)
 class Markers:
     """The special tokens of a family, and how they are put around texts.
@@ -182,7 +181,7 @@ class ByteLevel(Tokenizer):
 
     def _published(self) -> str:
         """Return tokenizer.json, which puts special tokens around texts as `assemble` does."""
-        if self.markers.num_between == ROBERTA.num_between:
+        if self.markers.num_between == 2:  # as RobertaProcessing has it
             return self._tokenizer.to_str()
         whole, markers = tokenizers.Tokenizer.from_str(self._tokenizer.to_str()), self.markers
         whole.post_processor = processors.TemplateProcessing(
@@ -245,7 +244,10 @@ class ByteLevel(Tokenizer):
     @cached_property
     def _bytes(self) -> tuple[bytes, ...]:
         """What each piece stands for; of a special token, its name."""
-        table, special = _byte_of(), {token.content for token in self.added} | set(self.markers.named.values())
+        table, special = (
+            _byte_of(),
+            {token.content for token in self.added} | set(self.markers.named.values()),
+        )
         return tuple(
             token.encode() if token in special else bytes(table[mark] for mark in token if mark in table)
             for token in self.tokens

@@ -63,7 +63,7 @@ class RotaryAttention(Attention):
         near = self.near(qkv.shape[1], qkv.device)
         if near is not None and mask is not None:
             # padding sees itself: a row that sees nothing would be made of what are no numbers
-            near = (mask & near) | torch.eye(len(near), dtype=torch.bool, device=qkv.device)
+            near = (mask & near) | torch.eye(near.shape[0], dtype=torch.bool, device=qkv.device)
         mask = mask if near is None else near
         return super()._attend(qkv, mask if queries is None else _of_first(mask), want_maps, queries)
 
