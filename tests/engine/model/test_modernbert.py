@@ -20,6 +20,7 @@ from engine.inspect.masked.lens import lens
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe
 from engine.model.attention import Read
+from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, QuestionAnswering
 from engine.model.inventory import take_stock
