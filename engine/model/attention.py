@@ -103,6 +103,12 @@ class Attention(nn.Module):
         """
         return qkv
 
+    def queries_keys_values(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what is compared and read of a text's states (T, D): three of (T, H, d)."""
+        qkv = self.placed(self.qkv(states)[None], None)[0]
+        queries, keys, values = qkv.unflatten(-1, (3, self.num_heads, -1)).unbind(1)
+        return queries, keys, values
+
     def near(self, length: int, device: torch.device) -> Tensor | None:
         """Return which tokens of a text each one sees, (T, T) bool; None: all."""
         return None

@@ -96,9 +96,7 @@ class Block(nn.Module):
 
     def queries_keys_values(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return what attention compares and reads of a text's states (T, D): three of (T, H, d)."""
-        qkv = self.attention.qkv(hidden).unflatten(-1, (3, self.attention.num_heads, -1))
-        queries, keys, values = qkv.unbind(1)
-        return queries, keys, values
+        return self.attention.queries_keys_values(hidden)
 
 
 class Bert(nn.Module):

@@ -6,6 +6,7 @@ Whoever renames a module in bert.py or heads.py mends this table, nothing else; 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from engine.errors import marked
 
@@ -37,7 +38,11 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "": ("cls.predictions",),  # the bias of each word, which no module of ours holds
     "next_sentence": ("cls.seq_relationship",),
 }
-FUSED = "encoder.layer.#.attention.self.qkv"  # the three of attention, of families that store them as one
+Stacks = Mapping[str, tuple[str, ...]]  # our module -> the published ones, where not as in the table
+FUSED: Stacks = {"layers.#.attention.qkv": ("encoder.layer.#.attention.self.qkv",)}  # the three are one
+GATED: Stacks = {  # one goes through an activation and is multiplied by the other
+    "layers.#.intermediate": ("encoder.layer.#.intermediate.gate", "encoder.layer.#.intermediate.up")
+}
 PARTS: dict[str, tuple[str, ...]] = {  # what may be missing in a folder -> our modules
     "pooler": ("pooler",),
     "layer_mix": ("mix",),
@@ -68,16 +73,16 @@ _OTHER_HEADS = {
 }
 
 
-def published_names(own: str, *, fused: bool = False) -> tuple[str, ...]:
+def published_names(own: str, stacks: Stacks | None = None) -> tuple[str, ...]:
     """Return the published name of our parameter, or the three whose rows it stacks; a `bert.` is kept.
 
-    Args: fused: whether the three are stored as one.
+    Args: stacks: of families that store some otherwise.
     """
     prefix = PREFIX if own.startswith(PREFIX) else ""
     module, _, kind = own.removeprefix(prefix).rpartition(".")
     number = re.search(r"(?<=^layers\.)\d+", module)
-    published = _TABLE[re.sub(r"(?<=^layers\.)\d+", "#", module)]
-    published = (FUSED,) if fused and len(published) > 1 else published
+    spelled = re.sub(r"(?<=^layers\.)\d+", "#", module)
+    published = (stacks or {}).get(spelled) or _TABLE[spelled]
     return tuple(f"{prefix}{name.replace('#', number[0] if number else '')}.{kind}" for name in published)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 from engine.errors import marked
 from engine.model import names
@@ -248,6 +249,7 @@ def _key_of_module() -> dict[str, str]:
         for own in kind.modules:
             found[own] = kind.key
             first = f"{own.replace('#', '0')}.bias".removeprefix(".")
-            for name in (*names.published_names(first), *names.published_names(first, fused=True)):
+            every = (names.published_names(first, stacks) for stacks in (None, names.FUSED, names.GATED))
+            for name in chain.from_iterable(every):
                 found[name.removesuffix(".bias").replace(".layer.0.", ".layer.#.")] = kind.key
     return found

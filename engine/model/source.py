@@ -273,7 +273,7 @@ class StoredModel:
         return math.prod(expected) * info.dtype.itemsize
 
     def _plain_names(self, own: str) -> list[str]:
-        return [names.plain_name(name) for name in self.config.family.published_names(own)]
+        return [names.plain_name(name) for name in names.published_names(own, self.config.family.stacks)]
 
     def _read(self, own: str, target: Tensor) -> None:
         pieces = self._plain_names(own)

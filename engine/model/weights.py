@@ -337,7 +337,7 @@ def _published(
     family, head = model.config.family, _class_of(model)
     in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
     for own, value in {**model.state_dict(), **in_unit}.items():
-        published = [family.own_name(name, head) for name in family.published_names(own)]
+        published = [family.own_name(name, head) for name in names.published_names(own, family.stacks)]
         kind = words if own.endswith(_WORDS) else torch.float32 if own in in_unit else dtype
         rows = value.detach().to("cpu", kind).chunk(len(published))
         tensors.update(zip(published, rows, strict=True))

@@ -28,6 +28,7 @@ class Family:
     model_type: as config.json says it. name: as it is published. stem: how the names of its classes begin.
     prefix: before the names of its weights under a head. marks: how names of weights begin that no other
     family has. modules: module or weight as it is published -> as BERT's is, # for the layer's number.
+    stacks: our module -> the names as BERT's would be, where its rows are stored together or apart otherwise.
     heads: BERT's class -> the same for its head. own_classes: BERT's class -> its own, where not the stem
     alone differs. at_zero: BERT's weights that it lacks and that start at zero. not_needed: how names begin
     that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
@@ -48,6 +49,7 @@ class Family:
     prefix: ClassVar[str] = "bert."
     marks: ClassVar[tuple[str, ...]] = ()
     modules: ClassVar[Mapping[str, str]] = {}
+    stacks: ClassVar[names.Stacks] = {}
     heads: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     own_classes: ClassVar[Mapping[str, str]] = {}
     at_zero: ClassVar[tuple[str, ...]] = ()
@@ -96,10 +98,6 @@ class Family:
         if of_head != plain:  # its head has what is in BERT's encoder
             return of_head
         return (self.prefix if plain != name else "") + _renamed(plain, _turned(self.modules))
-
-    def published_names(self, own: str) -> tuple[str, ...]:
-        """Return BERT's published name of our parameter, or of the weights whose rows it stacks."""
-        return names.published_names(own)
 
     def names_of_part(self, part: str, config: Shape) -> tuple[str, ...]:
         """Return the plain names of all weights of one of names.PARTS."""

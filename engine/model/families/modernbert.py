@@ -8,20 +8,27 @@ Source: Warner et al. 2024.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import ModelError, marked
 from engine.model import names
 from engine.model.families.family import Family
-from engine.model.families.rotary_shape import RotaryConfig, RotaryLayer, counts, rotary_kinds
+from engine.model.families.reading import (
+    check_pairs,
+    checked_number,
+    checked_switch,
+    checked_whole,
+    stretched,
+    theta_of,
+)
+from engine.model.families.rotary_shape import RotaryConfig, RotaryLayer, layer_counts, layer_kinds
 from engine.model.families.shape import ACTIVATIONS, Shape
+from engine.model.parts import PartKind, Term
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-    from engine.model.parts import PartKind
 
 _KEYS = {  # of its config.json -> BERT's, and what it is where it is left out
     "hidden_activation": ("hidden_act", "gelu"),
@@ -42,13 +49,13 @@ _USUAL = {  # where config.json leaves them out
 _POOLED = {"cls": "", "mean": "mean"}  # classifier_pooling -> BertConfig's pooling
 _FULL, _NEAR = "full_attention", "sliding_attention"
 _THETAS = {_FULL: ("global_rope_theta", 160_000.0), _NEAR: ("local_rope_theta", 10_000.0)}
-_MOST_THETA, _MOST_WINDOW = 1e12, 2**21
+_MOST_WINDOW = 2**21
 _LAYER, _BERTS = "layers.#", "encoder.layer.#"
 _MODULES = {
     "embeddings.tok_embeddings": "embeddings.word_embeddings",
     "embeddings.norm": "embeddings.LayerNorm",
     f"{_LAYER}.attn_norm": f"{_BERTS}.attention.output.LayerNorm",
-    f"{_LAYER}.attn.Wqkv": names.FUSED,
+    f"{_LAYER}.attn.Wqkv": f"{_BERTS}.attention.self.qkv",
     f"{_LAYER}.attn.Wo": f"{_BERTS}.attention.output.dense",
     f"{_LAYER}.mlp_norm": f"{_BERTS}.output.LayerNorm",
     f"{_LAYER}.mlp.Wi": f"{_BERTS}.intermediate.dense",
@@ -77,6 +84,15 @@ _LACKS = {
         "whether B follows A. Choose a BERT.",
     )
 }
+_WHY = {  # part -> what is to be said of it instead
+    "attention_norm": marked(
+        "engine",
+        "A scale for each number, before attention. The first layer has none: its input has just been "
+        "normed. The last layer has one more, behind it.",
+    ),
+    "output_norm": marked("engine", "A scale for each number, before the feed-forward part."),
+    "pooler": marked("engine", "A product, H to H, and a norm, on what a head reads."),
+}
 _NOT_AMONG = marked("engine", "config.json says {name} is {value}; Cloze knows {names}.")
 
 
@@ -91,6 +107,7 @@ class ModernBert(Family):
     modules = _MODULES
     heads = _HEADS
     own_classes = _CLASSES
+    stacks = names.FUSED
     lacks = _LACKS
     has_segments = False
     has_equal_layers = False
@@ -109,7 +126,7 @@ class ModernBert(Family):
             names = list(_POOLED)
             raise ModelError(_NOT_AMONG, name="classifier_pooling", value=str(pooled)[:40], names=names)
         found.setdefault("pooling", _POOLED[pooled])
-        _check_heads(found)
+        check_pairs(found)
         _own(found)
         return self.kept(found)
 
@@ -124,9 +141,6 @@ class ModernBert(Family):
         if document.get("pooling", "") in pooled:
             document["classifier_pooling"] = pooled[document.pop("pooling", "")]
         return super().written_config(document)
-
-    def published_names(self, own: str) -> tuple[str, ...]:
-        return names.published_names(own, fused=True)
 
     def names_of_part(self, part: str, config: Shape) -> tuple[str, ...]:
         own, found = _own(config.extra), super().names_of_part(part, config)
@@ -151,14 +165,34 @@ class ModernBert(Family):
         return False
 
     def counts(self, config: Shape) -> dict[str, int]:
-        return counts(config, _own(config.extra))
+        width, own = config.hidden_size, _own(config.extra)
+        norm = own.of_norm * width
+        return {
+            "token embeddings": config.vocab_size * width,
+            "embedding norm": norm,
+            **layer_counts(config, own),
+            "pooler": width * width + own.head_bias * width + norm,
+        }
 
     def counts_of_pretraining(self, config: Shape) -> dict[str, int]:
         head = self.counts(config)["pooler"] + config.vocab_size
         return {"masked-word head": head, "pooler": 0}  # which stands under other heads alone
 
     def part_kinds(self, config: Shape, usual: Sequence[PartKind]) -> Sequence[PartKind]:
-        return tuple(rotary_kinds(usual, _own(config.extra)))
+        own = _own(config.extra)
+        norm, below = (Term(own.of_norm, "H"),), (Term(1, "HH"), Term(own.of_norm + own.head_bias, "H"))
+        terms = {
+            "embedding_norm": norm,
+            "attention_norm": norm,  # the first layer's is behind the last one
+            "output_norm": norm,
+            "pooler": below,
+            "masked_words": (*below, Term(1, "V")),
+        }
+        return [
+            replace(kind, terms=terms.get(kind.key, kind.terms), why=_WHY.get(kind.key, kind.why))
+            for kind in layer_kinds(usual, own)
+            if kind.key != "segments"
+        ]
 
     def embeddings(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
         from engine.model.families.rotary import WordEmbeddings
@@ -193,8 +227,8 @@ class ModernBert(Family):
 
 def _own(document: Mapping[str, Any]) -> RotaryConfig:
     """Return what its config.json says of its layers beside their sizes. Raises: ModelError."""
-    every = _whole(document, "global_attn_every_n_layers", 3, 1, 1024)
-    window = _whole(document, "local_attention", 128, 2, _MOST_WINDOW)
+    every = checked_whole(document, "global_attn_every_n_layers", 3, 1, 1024)
+    window = checked_whole(document, "local_attention", 128, 2, _MOST_WINDOW)
     full, near = (_theta(document, kind) for kind in _THETAS)
     act = document.get("classifier_activation", "gelu")
     if not isinstance(act, str) or act not in ACTIVATIONS:
@@ -202,29 +236,19 @@ def _own(document: Mapping[str, Any]) -> RotaryConfig:
             _NOT_AMONG, name="classifier_activation", value=str(act)[:40], names=list(ACTIVATIONS)
         )
     return RotaryConfig(
-        full=RotaryLayer(full, None),
+        full=RotaryLayer(full),
         near=RotaryLayer(near, window // 2),
         every=every,
         is_full=_kinds_of_layers(document),
-        attention_bias=_switch(document, "attention_bias"),
-        feed_forward_bias=_switch(document, "mlp_bias"),
-        norm_bias=_switch(document, "norm_bias"),
-        head_bias=_switch(document, "classifier_bias"),
+        attention_bias=checked_switch(document, "attention_bias"),
+        feed_forward_bias=checked_switch(document, "mlp_bias"),
+        norm_bias=checked_switch(document, "norm_bias"),
+        head_bias=checked_switch(document, "classifier_bias"),
         head_act=act,
-        embedding_dropout=_number(document.get("embedding_dropout", 0.0), "embedding_dropout", 0, 0.99),
+        embedding_dropout=checked_number(
+            document.get("embedding_dropout", 0.0), "embedding_dropout", 0, 0.99
+        ),
     )
-
-
-def _check_heads(document: Mapping[str, Any]) -> None:
-    """Refuse heads of an odd width, whose numbers cannot be turned in pairs. Raises: ModelError."""
-    width, heads = document["hidden_size"], document["num_attention_heads"]
-    if type(width) is int and type(heads) is int and heads > 0 and width % heads == 0 and width // heads % 2:
-        template = marked(
-            "engine",
-            "config.json says {heads} attention heads share a width of {width}, {each} numbers each. A "
-            "ModernBERT turns them in pairs, so the number must be even.",
-        )
-        raise ModelError(template, heads=heads, width=width, each=width // heads)
 
 
 def _kinds_of_layers(document: Mapping[str, Any]) -> tuple[bool, ...]:
@@ -249,56 +273,6 @@ def _theta(document: Mapping[str, Any], kind: str) -> float:
     if theta is None and kind == _NEAR:  # the same as of the others
         theta = document.get(_THETAS[_FULL][0], _THETAS[_FULL][1])
     given = document.get("rope_parameters") or {}
-    odd = document.get("rope_scaling") or (given if not _is_plain(given) else None)
-    if odd:
-        template = marked(
-            "engine",
-            "config.json stretches the rotation of places ({value}), which Cloze does not. Choose another "
-            "model.",
-        )
-        raise ModelError(template, value=str(odd)[:80])
-    return _number((given.get(kind) or {}).get("rope_theta", theta), "rope_theta", 1, _MOST_THETA)
-
-
-def _is_plain(given: Any) -> bool:
-    """Whether rope_parameters say of each kind of layers a theta and nothing else."""
     if not isinstance(given, dict) or not given.keys() <= _THETAS.keys():
-        return False
-    return all(
-        one is None
-        or (
-            isinstance(one, dict)
-            and one.keys() <= {"rope_theta", "rope_type"}
-            and one.get("rope_type", "default") == "default"
-        )
-        for one in given.values()
-    )
-
-
-def _number(value: Any, name: str, low: float, high: float) -> float:
-    right = isinstance(value, int | float) and not isinstance(value, bool)
-    if not low <= (value if right else math.nan) <= high:
-        template = marked(
-            "engine", "config.json says {name} is {value}; it must lie between {low:g} and {high:g}."
-        )
-        raise ModelError(template, name=name, value=str(value)[:40], low=low, high=high)
-    return float(value)
-
-
-def _whole(document: Mapping[str, Any], name: str, usual: int, low: int, high: int) -> int:
-    value = document.get(name, usual)
-    if type(value) is not int or not low <= value <= high:
-        template = marked(
-            "engine",
-            "config.json says {name} is {value}; it must be a whole number from {low:g} to {high:.0f}.",
-        )
-        raise ModelError(template, name=name, value=str(value)[:40], low=low, high=high)
-    return value
-
-
-def _switch(document: Mapping[str, Any], name: str) -> bool:
-    value = document.get(name, False)
-    if not isinstance(value, bool):
-        template = marked("engine", "config.json says {name} is {value}; it must be true or false.")
-        raise ModelError(template, name=name, value=str(value)[:40])
-    return value
+        raise stretched(given)
+    return theta_of({**document, "rope_parameters": given.get(kind)}, theta)

@@ -1,8 +1,9 @@
-"""Modules of encoders that turn their vectors by their place, norms first, gated, some looking near alone.
+"""Modules of encoders that turn their vectors by their place, with a gated feed-forward.
 
 The pairs of numbers of each query and key are turned by an angle that grows with the token's place, so that
 their product depends on how far apart two tokens are. Nothing but the layout has to be known for that.
-Source: Su et al. 2021 (RoFormer), section 3.2; Warner et al. 2024 (ModernBERT), section 2.1; Shazeer 2020.
+Source: Su et al. 2021 (RoFormer), section 3.2; Shazeer 2020 (the gate); Warner et al. 2024 (ModernBERT);
+Nussbaum et al. 2024 (NomicBERT).
 """
 
 # "..." stands for (B, T) when padded and (N,) when packed. D hidden_size, H heads, d = D / H, F
@@ -117,10 +118,47 @@ class RotaryBlock(nn.Module):
 
     def queries_keys_values(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return what attention compares and reads of a text's states (T, D): three of (T, H, d)."""
-        attention = self.attention
-        qkv = attention.placed(attention.qkv(self.attention_norm(hidden))[None], None)[0]
-        queries, keys, values = qkv.unflatten(-1, (3, attention.num_heads, -1)).unbind(1)
-        return queries, keys, values
+        return self.attention.queries_keys_values(self.attention_norm(hidden))
+
+
+class PostNormBlock(nn.Module):
+    """BERT's block but for rotation, the gate of the feed-forward (D -> 2F -> F -> D), and biases."""
+
+    def __init__(self, config: Shape, own: RotaryConfig, number: int, noise: Noise) -> None:
+        super().__init__()
+        width, inner = config.hidden_size, config.intermediate_size
+        self.attention = RotaryAttention(config, own.layer(number), own.attention_bias)
+        self.attention_norm = norm_of(config, own)
+        self.intermediate = Linear(width, 2 * inner, bias=own.feed_forward_bias)
+        self.activation = activation(config.hidden_act)
+        self.output = Linear(inner, width, bias=own.feed_forward_bias)
+        self.output_norm = norm_of(config, own)
+        self.dropout = Dropout(config.hidden_dropout_prob, noise)
+
+    def forward(
+        self,
+        hidden: Tensor,
+        mask: Tensor | None,
+        bounds: Packing,
+        head_mask: Tensor | None,
+        want_maps: bool,
+        rows: Rows = None,
+    ) -> tuple[Tensor, Tensor | list[Tensor] | None]:
+        """Take and return what BERT's `Block` does."""
+        asking = of_rows(hidden, bounds, rows)
+        attended, maps = self.attention(hidden, mask, bounds, head_mask, want_maps, rows, asking)
+        return self.feed_forward(attended, asking), maps
+
+    def feed_forward(self, attended: Tensor, hidden: Tensor) -> Tensor:
+        """Return what follows attention. All (..., D)."""
+        hidden = self.attention_norm(self.dropout(attended, hidden))
+        inner, gate = self.intermediate(hidden).chunk(2, -1)
+        output = self.output(self.activation(inner) * gate)
+        return self.output_norm(self.dropout(output, hidden))  # type: ignore[no-any-return]
+
+    def queries_keys_values(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what attention compares and reads of a text's states (T, D): three of (T, H, d)."""
+        return self.attention.queries_keys_values(hidden)
 
 
 class WordEmbeddings(nn.Module):
@@ -135,6 +173,22 @@ class WordEmbeddings(nn.Module):
     def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
         """Args: words: (..., D), looked up already. Returns: (..., D)."""
         return self.dropout(low_where_asked(self.norm(words)))  # type: ignore[no-any-return]
+
+
+class SegmentedEmbeddings(nn.Module):
+    """Token + segment embedding, summed, normed: places come with attention."""
+
+    def __init__(self, config: Shape, own: RotaryConfig, noise: Noise) -> None:
+        super().__init__()
+        self.word = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.token_type = nn.Embedding(config.type_vocab_size, config.hidden_size)
+        self.norm = norm_of(config, own)
+        self.dropout = Dropout(config.hidden_dropout_prob, noise)
+
+    def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
+        """Args: words: (..., D), looked up already. Returns: (..., D)."""
+        summed = words + self.token_type(token_type_ids)
+        return self.dropout(low_where_asked(self.norm(summed)))  # type: ignore[no-any-return]
 
 
 class NormedPooler(Linear):

@@ -82,6 +82,8 @@ CASES = [
     Case("Electra", {"embedding_size": 17, "hidden_act": "relu"}),  # wider, as generators are
     Case("Roberta", {"type_vocab_size": 1, "pad_token_id": 1}),
     Case("Roberta", {"type_vocab_size": 3, "hidden_act": "relu", "pad_token_id": 0}),
+    Case("NomicBert", {"rope_parameters": {"rope_type": "default", "rope_theta": 30.0}}),
+    Case("NomicBert", {"hidden_act": "gelu"}),
     Case("ModernBert", {**IN_VOCABULARY, "local_attention": 4, "classifier_pooling": "mean"}),
     Case(
         "ModernBert",

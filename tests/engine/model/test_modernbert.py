@@ -24,6 +24,7 @@ from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, QuestionAnswering
 from engine.model.inventory import take_stock
+from engine.model.names import published_names
 from engine.model.source import unfilled
 from engine.model.weights import load_classifier, load_encoder, load_headed, load_pretraining, save_model
 from engine.settings.config import with_values
@@ -255,7 +256,7 @@ def test_the_weights_are_named_as_a_published_model_names_them(real_data: Path) 
     config = BertConfig.from_json({"model_type": "modernbert", "architectures": ["ModernBertForMaskedLM"]})
     family, own = config.family, {"cls.predictions.decoder.weight"}
     for name in unfilled(PreTraining, config).state_dict():
-        own.update(family.published_names(name))
+        own.update(published_names(name, family.stacks))
     assert {family.own_name(name, "BertForPreTraining") for name in own} == names
 
 
