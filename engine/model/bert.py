@@ -247,8 +247,7 @@ def initialize(module: nn.Module, std: float, seed: int) -> None:
     for part in module.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
             nn.init.normal_(part.weight, 0.0, std, generator=rng)
-        if isinstance(part, nn.Linear) and part.bias is not None:
-            nn.init.zeros_(part.bias)
         if isinstance(part, nn.LayerNorm):
             nn.init.ones_(part.weight)
+        if isinstance(part, nn.Linear | nn.LayerNorm) and part.bias is not None:
             nn.init.zeros_(part.bias)

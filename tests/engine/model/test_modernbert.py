@@ -218,6 +218,27 @@ def test_it_is_fine_tuned_from_guessing_words_and_opens_in_transformers_with_the
     assert take_stock(folder).answers == ("labels",)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"new_layers": 2}, {"frozen_layers": 2}, {"encoder": "frozen"}, {"layer_mix": True, "layer_decay": 0.5}],
+)
+def test_its_layers_are_frozen_renewed_and_mixed_as_berts_are(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    made(tmp_path / "start")
+    list(fine_tune(tiny_config(tmp_path, num_epochs=1, **settings), tmp_path / "run"))
+    before, _ = load_encoder(tmp_path / "start")
+    after, _ = load_classifier(tmp_path / "run" / "model")
+    kept = [
+        torch.equal(one.intermediate.weight, two.intermediate.weight)
+        for one, two in zip(before.layers, after.bert.layers, strict=True)
+    ]
+    frozen = 5 if "encoder" in settings else settings.get("frozen_layers", 0)
+    assert kept == [True] * frozen + [False] * (5 - frozen)
+    if "new_layers" in settings:
+        assert torch.allclose(after.bert.layers[4].final_norm.weight, torch.ones(12), atol=0.1)
+
+
 @torch.no_grad()
 def test_answers_to_questions_are_found_as_transformers_finds_them_in_both_directions(tmp_path: Path) -> None:
     ids, seen = long_texts()
