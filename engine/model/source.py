@@ -318,16 +318,28 @@ def unfilled(make: Callable[[BertConfig], Model], config: BertConfig) -> Model:
 
 
 def _shapes(make: Callable[[BertConfig], nn.Module], config: BertConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each of our parameters. Where all blocks are alike, one is built, on no device."""
-    if not config.family.has_equal_layers:
-        whole = unfilled(make, config).state_dict()
-        return {name: tuple(value.shape) for name, value in whole.items()}
-    one = unfilled(make, dataclasses.replace(config, num_hidden_layers=1))
+    """Return the shape of each of our parameters. Of blocks that are alike one is built, on no device."""
+    count = config.num_blocks
+    built = 1 if config.family.has_equal_layers else min(3, count)  # the first, one between, the last
+    few = unfilled(make, dataclasses.replace(config, num_hidden_layers=built))
     shapes: dict[str, tuple[int, ...]] = {}
-    for name, value in one.state_dict().items():
-        start, layer, end = name.partition("layers.0.")
-        for number in range(config.num_blocks if layer else 1):
-            shapes[f"{start}layers.{number}.{end}" if layer else name] = tuple(value.shape)
+    for name, value in few.state_dict().items():
+        start, layer, rest = name.partition("layers.")
+        place, _, end = rest.partition(".")
+        for number in _alike(int(place), built, count) if layer else ():
+            shapes[f"{start}layers.{number}.{end}"] = tuple(value.shape)
+        if not layer:
+            shapes[name] = tuple(value.shape)
     if MIX in shapes:
         shapes[MIX] = (config.num_hidden_layers + 1,)
     return shapes
+
+
+def _alike(place: int, built: int, count: int) -> range:
+    """Return which of `count` layers have the weights of one that was built: all, the first, the last, or
+    those between.
+    """
+    if built == 1:
+        return range(count)
+    begins = 0 if place == 0 else 1 if place < built - 1 else count - 1
+    return range(begins, count - 1 if 0 < place < built - 1 else begins + 1)

@@ -35,7 +35,8 @@ class Family:
     its classifier where that is not built like BERT's. lacks: "next_sentence" and the like -> why a model
     {name} has none. has_projection: whether its embeddings have a width of their own, and a projection.
     has_segments: whether its embeddings tell the second text of a pair from the first. shares_layers: whether
-    one block is every layer. has_equal_layers: whether all have weights of the same names and shapes.
+    one block is every layer. has_equal_layers: whether all have weights of the same names and shapes; else
+    the first and the last may have others than those between.
     has_next_sentence: whether its model for pretraining has a pooler and a head for next sentences.
     tokens_pass_pooler: whether heads over tokens read them through the pooler. pools: of POOLINGS in
     config.py, what its published classifier can read of a text. guessing_act: the activation of its

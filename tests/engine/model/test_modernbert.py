@@ -22,7 +22,7 @@ from engine.inspect.masked.probe import probe
 from engine.model.attention import Read
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
-from engine.model.heads import PreTraining, QuestionAnswering
+from engine.model.heads import PreTraining, QuestionAnswering, TokenClassifier
 from engine.model.inventory import take_stock
 from engine.model.names import published_names
 from engine.model.source import unfilled
@@ -119,6 +119,19 @@ def test_long_texts_are_read_alike_padded_packed_and_unpadded(tmp_path: Path) ->
     off[1, 2] = 0
     without = model(ids[real], bounds=bounds, head_mask=off).last_hidden_state
     assert not torch.allclose(without, packed.last_hidden_state, atol=1e-3)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_however_few_layers_it_has_the_first_and_the_last_have_their_norms(
+    count: int, tmp_path: Path
+) -> None:
+    ids, seen = long_texts()
+    theirs = made(tmp_path, "ForTokenClassification", num_hidden_layers=count, num_labels=3)
+    model, report = load_headed(tmp_path, TokenClassifier)
+    assert not report.missing and not report.unexpected
+    found = model(ids[seen.bool()], bounds=Bounds(LENGTHS))
+    assert torch.allclose(found, theirs(ids, attention_mask=seen).logits[seen.bool()], atol=1e-5)
 
 
 @torch.no_grad()
