@@ -93,8 +93,8 @@ class Attention(nn.Module):
         if asking is None:
             return None, self.qkv(hidden)
         weight, bias, width = self.qkv.weight, self.qkv.bias, hidden.shape[-1]
-        low, high = (None, None) if bias is None else (bias[:width], bias[width:])
-        return linear(asking, weight[:width], low), linear(hidden, weight[width:], high)
+        own, others = (None, None) if bias is None else (bias[:width], bias[width:])
+        return linear(asking, weight[:width], own), linear(hidden, weight[width:], others)
 
     def placed(self, qkv: Tensor, bounds: Packing) -> Tensor:
         """Return queries, keys and values, (..., 3D), or keys and values, as their places change them.

@@ -158,7 +158,10 @@ class ModernBert(Family):
         return {name: name.replace("pooler", _GUESSING, 1) for name in self.names_of_part("pooler", config)}
 
     def note(self, config: Shape) -> str:
-        return marked("engine", "A ModernBERT. Most of its layers see only the words nearby.")
+        own = _own(config.extra)
+        if all(own.layer(number).reach is None for number in range(config.num_hidden_layers)):
+            return marked("engine", "A ModernBERT.")
+        return marked("engine", "A ModernBERT, of which some layers see only the words nearby.")
 
     @property
     def is_built_as_bert(self) -> bool:
@@ -217,12 +220,16 @@ class ModernBert(Family):
         return NormedPooler(config, _own(config.extra))
 
     def pooler_activation(self) -> Callable[[Tensor], Tensor]:
-        return lambda pooled: pooled  # it is within
+        return _unchanged  # it is within
 
     def guessing(self, config: Shape) -> tuple[nn.Linear, Callable[[Tensor], Tensor], nn.LayerNorm]:
         from engine.model.families.rotary import guessing_of
 
         return guessing_of(config, _own(config.extra))
+
+
+def _unchanged(pooled: Tensor) -> Tensor:
+    return pooled
 
 
 def _own(document: Mapping[str, Any]) -> RotaryConfig:

@@ -162,7 +162,7 @@ class PostNormBlock(nn.Module):
 
 
 class WordEmbeddings(nn.Module):
-    """The words' vectors, normed: their places come with attention, and no text has a number."""
+    """The words' vectors, normed. Their places come with attention; what text they are of is not told."""
 
     def __init__(self, config: Shape, own: RotaryConfig, noise: Noise) -> None:
         super().__init__()
