@@ -169,7 +169,7 @@ def _read(kind: PartKind, config: BertConfig, heads: HeadsConfig) -> PartKind:
     if config.family.has_projection and kind.key == "masked_words":
         return NARROW_GUESSES
     times = config.read_width // config.hidden_size
-    if kind.key != "classifier" or not heads.pooler or times == 1:
+    if kind.key != "classifier" or times == 1:
         return kind
     terms = tuple(dataclasses.replace(one, factor=times) if "H" in one.letters else one for one in kind.terms)
     return dataclasses.replace(kind, terms=terms)
@@ -229,7 +229,9 @@ def _built(config: BertConfig, heads: HeadsConfig) -> list[nn.Module]:
     if heads.num_labels:
         labels = tuple(str(number) for number in range(heads.num_labels))
         shape = dataclasses.replace(config, id2label=labels, layer_mix=heads.layer_mix)
-        made.append(unfilled(SequenceClassifier if heads.pooler else TokenClassifier, shape))
+        made.append(
+            unfilled(SequenceClassifier if heads.pooler or config.pooling else TokenClassifier, shape)
+        )
     if heads.answers:
         made.append(unfilled(QuestionAnswering, dataclasses.replace(config, layer_mix=heads.layer_mix)))
     if heads.masked_words or heads.next_sentence:

@@ -65,8 +65,10 @@ class HeadedEncoder(nn.Module):
     @classmethod
     def parts_of(cls, config: BertConfig) -> tuple[str, ...]:
         """Return the `parts` that a model of this shape has, the head itself last."""
-        parts = tuple(part for part in cls.parts if config.layer_mix or part != "layer_mix")
-        is_passed = config.family.tokens_pass_pooler and "pooler" not in parts
+        lacking = {"pooler"} if config.pooling == FIRST_LAST and config.family.straight is None else set()
+        lacking |= set() if config.layer_mix else {"layer_mix"}
+        parts = tuple(part for part in cls.parts if part not in lacking)
+        is_passed = config.family.tokens_pass_pooler and "pooler" not in cls.parts
         return ("pooler", *parts) if is_passed else parts
 
 
@@ -207,7 +209,7 @@ class SequenceClassifier(HeadedEncoder):
         Args: firsts: (B, D) what the embeddings and each layer gave for the first token, or the mean of all
               tokens where that is read. The last one alone does, and the first where the pooling wants it.
         """
-        read = self.bert.pool(firsts[-1] if self.mix is None else self.mix(firsts))
+        read = _passed(self.bert, firsts[-1] if self.mix is None else self.mix(firsts))
         if self.config.pooling == FIRST_LAST:
             read = torch.cat([read, firsts[0].to(read.dtype)], -1)
         return exact(self.classifier, self.dropout(read))

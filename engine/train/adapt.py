@@ -21,7 +21,6 @@ from engine.model.kernels import Dropout
 from engine.model.sentence_files import read_sentence_files
 from engine.settings.finetune import FineTuneConfig
 from engine.train.optimizer import default_learning_rate
-from engine.train.ways.names import FINE_TUNED
 
 WEIGHTED, REPEATED = "weighted", "repeated"
 MIX_RATE = 10.0  # times the learning rate: as ELMo's, where that is 1e-4; at 100 one layer took all
@@ -74,13 +73,6 @@ def check_adapt(config: FineTuneConfig, shape: BertConfig) -> None:
         if value > layers:
             template = marked("engine", "{field} is {value}, but the model has {layers} layers.")
             raise ConfigError(template, field=field, value=value, layers=layers)
-    if shape.family.straight is None and config.adapt.way != FINE_TUNED:
-        template = marked(
-            "engine",
-            "{field}: {value} puts a regression on the model’s vectors, but a norm stands before the "
-            "classifier of a {family}. Choose the method fine-tuning.",
-        )
-        raise ConfigError(template, field="way", value=config.adapt.way, family=shape.family.name)
     if shape.family.shares_layers:
         _check_shared(config, frozen, layers)
     if frozen is None:

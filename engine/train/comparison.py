@@ -160,15 +160,12 @@ def table(report: Mapping[str, Any]) -> list[str]:
 
 def ways_for(config: FineTuneConfig) -> tuple[Way, ...]:
     """Return the ways that there are for what the data are for: of tokens there is no mean to read, and a
-    regression answers with one label, where the family's classifier has room for it.
+    regression answers with one label.
     """
     kind, _ = guess_task(config.data)
     lacking = set() if kind.head.reads_firsts else {"cls", "mean"}
     if kind.name != Classifying.name:
         lacking |= {REGRESSION, CONTRASTIVE, TFIDF}
-    model = config.model.model
-    if model and not model.startswith("new:") and read_shape(Path(model)).family.straight is None:
-        lacking |= {REGRESSION, CONTRASTIVE}
     return tuple(way for way in WAYS if way.name not in lacking)
 
 

@@ -41,7 +41,8 @@ class Family:
     tokens_pass_pooler: whether heads over tokens read them through the pooler. pools: of POOLINGS in
     config.py, what its published classifier can read of a text. guessing_act: the activation of its
     masked-word head; "": that of its layers. straight: what a pooler multiplies by, and adds, so that its
-    activation passes on what it reads, to one part in a million; None: it cannot.
+    activation passes on what it reads, to one part in a million; None: it cannot, and a head that is
+    solved for has none.
     """
 
     model_type: ClassVar[str] = "bert"

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.errors import ConfigError, ModelError, UserError
+from engine.errors import ModelError, UserError
 from engine.events import result_of
+from engine.export.folders import writing_folder
 from engine.export.onnx import GRAPH, exporting
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.attention.weights import detail, look
@@ -19,6 +20,7 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.lens import lens
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe
+from engine.model.arithmetic import arithmetic, count_built
 from engine.model.attention import Read
 from engine.model.bert import Bert
 from engine.model.config import BertConfig
@@ -31,7 +33,6 @@ from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.text.batch import Bounds, Unpadded
 from engine.text.byte_level import MODERNBERT
-from engine.train.comparison import ways_for
 from engine.train.finetune import fine_tune
 from engine.train.pretraining.refusals import check_start
 from tests.engine.tiny_runs import tiny_config
@@ -361,17 +362,33 @@ def test_a_config_that_cannot_be_is_refused_in_a_sentence(change: dict[str, Any]
         BertConfig.from_json({"model_type": "modernbert", **change})
 
 
-def test_what_needs_wordpieces_or_a_classifier_without_a_norm_is_refused_in_a_sentence(
-    tmp_path: Path,
+@pytest.mark.parametrize("way", ["regression", "contrastive"])
+def test_a_head_that_is_solved_for_reads_the_means_past_the_norm_of_its_pooler(
+    way: str, tmp_path: Path
 ) -> None:
+    made(tmp_path / "start")
+    list(fine_tune(tiny_config(tmp_path, way=way), tmp_path / "run"))
+    folder = tmp_path / "run" / "model"
+    stock = take_stock(folder)
+    assert stock.answers == ("labels",) and stock.config.pooling == "first_last" and not stock.leftovers
+    assert stock.num_weights == arithmetic(stock.config, stock.heads).total
+    assert count_built(stock.config, stock.heads) == dict(stock.counts)
+    subject = LoadedModel.open(folder, "cpu")
+    encoding = subject.encode("the good film")
+    with torch.no_grad():
+        found = subject.bert(torch.tensor([encoding.input_ids]), output_hidden_states=True).hidden_states
+        read = torch.cat([found[-1].mean(1), found[0].mean(1)], -1)
+        wanted = subject.label_head().classifier(read)[0].softmax(-1)
+    assert np.allclose(subject.predictor().predict("the good film"), wanted, atol=1e-5)
+    with pytest.raises(UserError, match="reads the mean of all tokens, which transformers"):
+        result_of(writing_folder(folder, tmp_path / "out"))
+
+
+def test_what_needs_wordpieces_is_refused_in_a_sentence(tmp_path: Path) -> None:
     made(tmp_path / "start")
     start = with_values(PretrainConfig(), {"model": str(tmp_path / "start")}).start
     with pytest.raises(ModelError, match="does not split texts into WordPieces"):
         check_start(start)
-    config = tiny_config(tmp_path, way="auto")
-    with pytest.raises(ConfigError, match="a norm stands before the classifier of a ModernBERT. Choose"):
-        list(fine_tune(config, tmp_path / "run"))
-    assert not {"regression", "contrastive"} & {way.name for way in ways_for(tiny_config(tmp_path))}
 
 
 @torch.no_grad()
