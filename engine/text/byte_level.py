@@ -62,6 +62,11 @@ ROBERTA = Markers("RoBERTa", "<pad>", "<unk>", "<s>", "</s>", "<mask>", 2, "Robe
 MODERNBERT = Markers(
     "ModernBERT", "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", 1, "PreTrainedTokenizerFast", False
 )
+_COMPOSED = marked(
+    "engine",
+    "Nothing is removed: capitals, accents and every blank stay. A letter and the accent behind it become one "
+    "character.",
+)
 _GLUED = "…"  # before a piece that would stand right behind what is before it
 _IDEOGRAPHS = range(0x3400, 0xA000)
 
@@ -103,6 +108,7 @@ class ByteLevel(Tokenizer):
         special |= {token.content: token for token in self.added}
         own: dict[str, Any] = {f"{key[:3]}_id": ids.get(name) for key, name in names.items()}
         own["num_between"] = self.markers.num_between
+        own["cleaning"] = _COMPOSED if self.composes else self.cleaning
         own["mask_id"] = own.pop("mas_id")
         own.update(tokens=tokens, vocab_size=len(tokens), lowercase=False)
         own["_tokenizer"] = self._build(ids, sorted(special.values(), key=lambda token: ids[token.content]))

@@ -177,7 +177,8 @@ def _expect(path: Path, markers: Markers, name: str, value: Any, allowed: tuple[
     if not any(value == one and type(value) is type(one) for one in allowed):
         template = marked(
             "engine",
-            "{path} is not of a {family}: {name} is {value}, not {allowed}. Choose another model.",
+            "{path} does not cut texts as a {family} does: {name} is {value}, not {allowed}. Choose another "
+            "model.",
         )
         said, family = " / ".join(map(_json, allowed)), markers.family
         raise ModelError(template, path=path, family=family, name=name, value=_json(value), allowed=said)

@@ -68,6 +68,7 @@ def test_a_modernberts_vocabulary_is_read_again_and_by_transformers(tmp_path: Pa
     assert "token_type_ids" not in theirs("the film")
     assert (theirs.model_max_length, theirs.mask_token, theirs.cls_token) == (39, "[MASK]", "[CLS]")
     assert again.encode("cafe\u0301").tokens[-2] == "Ã©"  # one character, where RoBERTa has two
+    assert again.cleaning.startswith(tiny_byte_level().cleaning) and "become one" in again.cleaning
 
 
 @pytest.mark.parametrize("left", ["tokenizer.json", "vocab.json"])
@@ -168,7 +169,7 @@ def test_files_that_cut_otherwise_or_are_damaged_are_refused(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"normalizer": {"type": "Lowercase"}}, "is not of a ModernBERT: normalizer is"),
+        ({"normalizer": {"type": "Lowercase"}}, "does not cut texts as a ModernBERT does: normalizer is"),
         ({"single": []}, r'single is \[\], not \["\[CLS\]", "A", "\[SEP\]"\]'),
         ({"pair": [{"Sequence": {"id": "B"}}, 7]}, "pair is"),
         ({"single": [{"SpecialToken": 7}]}, "single is"),
