@@ -64,8 +64,8 @@ MODERNBERT = Markers(
 )
 _COMPOSED = marked(
     "engine",
-    "Nothing is removed: capitals, accents and every blank stay. A letter and the accent behind it become one "
-    "character.",
+    "Nothing is removed: capitals, accents and every blank stay. A letter and the accent behind it become "
+    "one character.",
 )
 _GLUED = "…"  # before a piece that would stand right behind what is before it
 _IDEOGRAPHS = range(0x3400, 0xA000)
