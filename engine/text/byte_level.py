@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -82,9 +82,9 @@ class ByteLevel(Tokenizer):
     Raises: DataError if the vocabulary lacks a special token, or a merge is of pieces that it lacks.
     """
 
-    tells_segments: ClassVar[bool] = False
-    cleaning: ClassVar[str] = marked("engine", "Nothing is removed: capitals, accents and every blank stay.")
-    splitting: ClassVar[str] = marked(
+    tells_segments = False
+    cleaning = marked("engine", "Nothing is removed: capitals, accents and every blank stay.")
+    splitting = marked(
         "engine",
         "The text is split into words, numbers and marks. A space belongs to the word behind it, as Ġ. Each "
         "is read as bytes, and the most frequent pairs are joined first.",
