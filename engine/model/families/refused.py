@@ -12,7 +12,7 @@ _PIECES = marked("engine", "it splits texts by SentencePiece, which Cloze does n
 _RELATIVE = marked(
     "engine", "its attention uses the distance between words, where BERT has a vector for each place"
 )
-_STRETCHED = marked("engine", "it stretches the rotation that tells its words their places")
+_STRETCHED = marked("engine", "it stretches the rotation by which its words have places")
 _TURNED = marked("engine", "its vectors are turned by their place in an order of their own")
 _WRITES = marked("engine", "it reads with one half and writes with the other; BERT only reads")
 _LEFT = marked("engine", "it reads from left to right and continues texts; BERT reads from both sides")

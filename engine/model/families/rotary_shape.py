@@ -88,7 +88,7 @@ _WHY = {  # part -> what is to be said of it instead
     ),
     "intermediate": marked(
         "engine",
-        "Two products, from the width H to the feed-forward width F: one goes through an activation and is "
-        "multiplied by the other, which opens or shuts it.",
+        "Two products, from the width H to the feed-forward width F. One goes through an activation and is "
+        "multiplied by the other.",
     ),
 }
