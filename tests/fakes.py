@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
-from engine.text.byte_level import ByteLevel
+from engine.text.byte_level import ROBERTA, ByteLevel, Markers
 from engine.text.unigram import ALBERT, Unigram
 from engine.text.wordpiece import WordPiece
 
@@ -47,14 +47,18 @@ def tiny_wordpiece() -> WordPiece:
     return WordPiece.from_tokens(list(TOKENS), lowercase=True)
 
 
-def tiny_byte_level() -> ByteLevel:
-    """Return the 256 bytes, a few pieces of them and 5 special tokens, as RoBERTa has them."""
+def tiny_byte_level(markers: Markers = ROBERTA) -> ByteLevel:
+    """Return the 256 bytes, a few pieces of them and 5 special tokens, as RoBERTa or ModernBERT has them."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     letters = [*map(chr, shown), *(chr(256 + place) for place in range(256 - len(shown)))]
     merges = ["Ġ t", "h e", "Ġt he", "f i", "fi l", "fil m", "Ġ film", "Ġ a", "g o", "o d", "go od", "Ġ good"]
     merges += ["p l", "a y", "pl ay", "Ġ play", "Ã ©"]
     pairs = [tuple(merge.split(" ")) for merge in merges]
     joined = [first + second for first, second in pairs]
+    if markers is not ROBERTA:
+        added = tuple(map(markers.usual, markers.named.values()))
+        base = (*letters, *joined)
+        return ByteLevel(base, tuple(pairs), added=added, markers=markers, composes=True)
     names = ("<s>", "<pad>", "</s>", "<unk>")
     return ByteLevel((*names, *letters, *joined, "<mask>"), tuple(pairs))
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from benchmarks import gpu_check
-from engine.model import bert
+from engine.model import attention
 from engine.model.fused_attention import attend
 
 SMALL = ["--cpu", "--preset", "2x16x2", "--steps", "12", "--shapes", "12"]
@@ -46,7 +46,7 @@ def test_a_gradient_made_of_memory_that_nobody_wrote_is_found(
             context[sum(count * length for count, length in runs) :] = torch.nan  # as rows left unwritten
         return context
 
-    monkeypatch.setattr(bert, "attend", careless)
+    monkeypatch.setattr(attention, "attend", careless)
     code, found = findings(tmp_path, "--only", "parity")
     failed = {name for name, passed in found.items() if passed is False}
     assert code == 1 and len(failed) == 4 and all("0 rows" not in name for name in failed)

@@ -59,7 +59,8 @@ SENTENCES = Use(
     task="sentence-similarity",
 )
 USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
-_OF_ENCODER = ("embeddings.", "embeddings_project.", "encoder.layer.")  # how plain names begin
+# how plain names begin
+_OF_ENCODER = ("embeddings.", "embeddings_project.", "encoder.layer.", "encoder.final_norm.")
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
 _OTHERWISE = marked("engine", "The copy of {folder} answers differently, so nothing was kept.")
 _NO_SUCH_HEAD = marked(
@@ -86,8 +87,9 @@ def writing_folder(folder: Path, out: Path) -> Steps[ExportResult]:
     ModelError.
     """
     config = read_config(folder)
-    if config.pooling or config.layer_mix:
-        raise UserError(_NO_SUCH_HEAD, what=Sentence(_READS_MEANS if config.pooling else _READS_MIX))
+    is_pooled = config.pooling in config.family.pools
+    if config.layer_mix or not is_pooled:
+        raise UserError(_NO_SUCH_HEAD, what=Sentence(_READS_MIX if is_pooled else _READS_MEANS))
     check_new(out, {*MODEL_FILES, *CARDS})
     yield Progress(stage=_WRITING, done=0, total=0)
     with exported_folder(out) as beside:

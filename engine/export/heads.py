@@ -53,14 +53,13 @@ class _Masked(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
+        self.outputs = WORDS if model.config.family.has_next_sentence else WORDS[:1]
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Any:
         real = _real(input_ids, attention_mask, token_type_ids)
         found = self.model(**real)
-        scores = self.model.logits(found.hidden)  # (N, V)
-        return real["bounds"].padded(scores), found.next_sentence
+        scores = real["bounds"].padded(self.model.logits(found.hidden))  # (B, T, V)
+        return (scores, found.next_sentence) if len(self.outputs) > 1 else scores
 
 
 class _Headed(nn.Module):
@@ -105,7 +104,8 @@ def graph_of(folder: Path) -> Graph:
         is_language = StoredModel(stored, config).has("masked_word")
     if is_language:
         language, _ = load_pretraining(folder)
-        return Graph(_Masked(language).eval(), WORDS, longest, longest)
+        masked = _Masked(language).eval()
+        return Graph(masked, masked.outputs, longest, longest)
     bert, _ = load_encoder(folder)
     own = read_sentence_files(folder)[0]
     length = min(own.max_length or longest, longest) if own is not None else longest

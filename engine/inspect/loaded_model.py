@@ -402,7 +402,8 @@ def _load(folder: Path) -> tuple[Bert, PreTraining | None, SequenceClassifier | 
     with open_weights(folder) as stored:
         source = StoredModel(stored, config)
         kinds = ("", SequenceClassifier.architecture)  # others' labels are no classes of a text
-        is_classifier = bool(source.labels(config)[0]) and source.has("pooler") and head_of(config) in kinds
+        has_head = all(source.has(part) for part in SequenceClassifier.parts_of(config))
+        is_classifier = bool(source.labels(config)[0]) and has_head and head_of(config) in kinds
         is_classifier = is_classifier and config.problem == "single_label_classification"
         is_language = source.has("masked_word") or source.has("next_sentence")
     if is_classifier:

@@ -1,4 +1,4 @@
-"""The activations that a config.json may name: one function for each of ACTIVATIONS in config.py."""
+"""The activations that a config.json may name: one function for each of ACTIVATIONS in families/shape.py."""
 
 from __future__ import annotations
 

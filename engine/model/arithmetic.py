@@ -140,14 +140,22 @@ class Arithmetic:
 
 def arithmetic(config: BertConfig, heads: HeadsConfig | None = None) -> Arithmetic:
     """Return the formula of a model of this shape, part by part. heads: None for a pooler alone."""
-    heads = heads or HeadsConfig()
+    heads = _of_family(heads or HeadsConfig(), config)
     sizes = sizes_of(config, heads)
     parts = []
-    for kind in (_read(kind, config, heads) for kind in KINDS):
+    for kind in (_read(kind, config, heads) for kind in config.family.part_kinds(config, KINDS)):
         if heads.has(kind.key) and (kind.key != "projection" or config.family.has_projection):
             times = config.num_blocks if kind.group == "layers" else 1
             parts.append(ModelPart(kind, times * sum(term.value(sizes) for term in kind.terms)))
     return Arithmetic(config, heads, sizes, tuple(parts))
+
+
+def _of_family(heads: HeadsConfig, config: BertConfig) -> HeadsConfig:
+    """Return what stands there: in some families nothing but heads of other tasks has a pooler."""
+    if config.family.has_next_sentence:
+        return heads
+    has_pooler = heads.pooler and not (heads.masked_words or heads.next_sentence)
+    return dataclasses.replace(heads, pooler=has_pooler, next_sentence=False)
 
 
 def _read(kind: PartKind, config: BertConfig, heads: HeadsConfig) -> PartKind:
@@ -161,7 +169,7 @@ def _read(kind: PartKind, config: BertConfig, heads: HeadsConfig) -> PartKind:
     if config.family.has_projection and kind.key == "masked_words":
         return NARROW_GUESSES
     times = config.read_width // config.hidden_size
-    if kind.key != "classifier" or not heads.pooler or times == 1:
+    if kind.key != "classifier" or times == 1:
         return kind
     terms = tuple(dataclasses.replace(one, factor=times) if "H" in one.letters else one for one in kind.terms)
     return dataclasses.replace(kind, terms=terms)
@@ -184,7 +192,7 @@ def sizes_of(config: BertConfig, heads: HeadsConfig | None = None) -> dict[str, 
 
 def count_built(config: BertConfig, heads: HeadsConfig | None = None) -> dict[str, int]:
     """Return part -> weights, counted in the model that is really built, without memory for its weights."""
-    heads = heads or HeadsConfig()
+    heads = _of_family(heads or HeadsConfig(), config)
     counts: dict[str, int] = {}
     for module in _built(config, heads):
         found: dict[str, int] = {}
@@ -221,7 +229,9 @@ def _built(config: BertConfig, heads: HeadsConfig) -> list[nn.Module]:
     if heads.num_labels:
         labels = tuple(str(number) for number in range(heads.num_labels))
         shape = dataclasses.replace(config, id2label=labels, layer_mix=heads.layer_mix)
-        made.append(unfilled(SequenceClassifier if heads.pooler else TokenClassifier, shape))
+        made.append(
+            unfilled(SequenceClassifier if heads.pooler or config.pooling else TokenClassifier, shape)
+        )
     if heads.answers:
         made.append(unfilled(QuestionAnswering, dataclasses.replace(config, layer_mix=heads.layer_mix)))
     if heads.masked_words or heads.next_sentence:

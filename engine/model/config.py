@@ -13,6 +13,7 @@ from engine.errors import ModelError, marked
 from engine.model.families.family import BERT, Family
 from engine.model.families.known import FAMILIES, family_of
 from engine.model.families.refused import refused
+from engine.model.families.shape import ACTIVATIONS
 
 PRESETS: dict[
     str, tuple[int, int, int]
@@ -27,7 +28,6 @@ PRESETS: dict[
 PROBLEMS = ("", "single_label_classification", "multi_label_classification", "regression")
 FIRST_LAST = "first_last"
 POOLINGS = ("", "mean", FIRST_LAST)
-ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu")
 _LIMITS = {  # generous, and far below what would hurt: a hostile config is refused here
     "vocab_size": 10_000_000,
     "hidden_size": 65_536,
@@ -174,27 +174,8 @@ def count_parameters(config: BertConfig, *, pretraining: bool = False) -> dict[s
 
     Args: pretraining: count the two heads of pretraining too; scoring words uses the token embeddings again.
     """
-    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_blocks
-    narrow = config.embedding_width
-    norm = 2 * width
-    parts = {
-        "token embeddings": config.vocab_size * narrow,
-        "position embeddings": config.max_position_embeddings * narrow,
-        "segment embeddings": config.type_vocab_size * narrow,
-        "embedding norm": 2 * narrow,
-    }
-    if config.family.has_projection:
-        parts["projection"] = narrow * width + width
-    parts |= {
-        "attention": layers * 4 * (width * width + width),
-        "feed-forward": layers * (2 * width * inner + inner + width),
-        "layer norms": layers * 2 * norm,
-        "pooler": width * width + width,
-    }
-    if pretraining:
-        parts["masked-word head"] = width * narrow + 3 * narrow + config.vocab_size
-        parts["next-sentence head"] = 2 * width + 2
-    return parts
+    family = config.family
+    return family.counts(config) | (family.counts_of_pretraining(config) if pretraining else {})
 
 
 def _labels(document: Mapping[str, Any]) -> tuple[str, ...]:

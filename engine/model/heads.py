@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import marked
-from engine.model.activations import activation
-from engine.model.bert import Bert, Read, firsts_of
+from engine.model.attention import Read
+from engine.model.bert import Bert, firsts_of
 from engine.model.config import FIRST_LAST, BertConfig
-from engine.model.kernels import ROW_MULTIPLE, Dropout, Linear, exact, linear, linear_cross_entropy
+from engine.model.kernels import ROW_MULTIPLE, Dropout, exact, linear, linear_cross_entropy
 from engine.text.batch import Batch, Bounds
 
 # B examples, N tokens of all examples packed, M chosen tokens, D hidden_size, V words of the vocabulary,
@@ -59,8 +59,17 @@ class HeadedEncoder(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.config = config
-        self.bert = Bert(config, with_pooler="pooler" in self.parts)
+        self.bert = Bert(config, with_pooler="pooler" in self.parts_of(config))
         self.mix = LayerMix(config.num_hidden_layers + 1) if config.layer_mix else None
+
+    @classmethod
+    def parts_of(cls, config: BertConfig) -> tuple[str, ...]:
+        """Return the `parts` that a model of this shape has, the head itself last."""
+        lacking = {"pooler"} if config.pooling == FIRST_LAST and config.family.straight is None else set()
+        lacking |= set() if config.layer_mix else {"layer_mix"}
+        parts = tuple(part for part in cls.parts if part not in lacking)
+        is_passed = config.family.tokens_pass_pooler and "pooler" not in cls.parts
+        return ("pooler", *parts) if is_passed else parts
 
 
 def on_batch(model: nn.Module, batch: Batch, rows: Tensor | None = None) -> Tensor:
@@ -200,7 +209,7 @@ class SequenceClassifier(HeadedEncoder):
         Args: firsts: (B, D) what the embeddings and each layer gave for the first token, or the mean of all
               tokens where that is read. The last one alone does, and the first where the pooling wants it.
         """
-        read = self.bert.pool(firsts[-1] if self.mix is None else self.mix(firsts))
+        read = _passed(self.bert, firsts[-1] if self.mix is None else self.mix(firsts))
         if self.config.pooling == FIRST_LAST:
             read = torch.cat([read, firsts[0].to(read.dtype)], -1)
         return exact(self.classifier, self.dropout(read))
@@ -300,10 +309,13 @@ def _token_states(
     states: Tensor | None = None,
     **kwargs: Any,
 ) -> Tensor:
-    """Return the hidden states that a head over tokens reads: all, or those of some rows, (M, D)."""
+    """Return the hidden states that a head over tokens reads: all, or those of some rows, (M, D).
+
+    Where the family's heads over tokens have a pooler, it is what the pooler makes of them.
+    """
     bert = model.bert
     if states is not None and bert.num_frozen == len(bert.layers):
-        return states if rows is None else states.index_select(0, rows)
+        return _passed(bert, states if rows is None else states.index_select(0, rows))
     wanted = rows if rows is None else torch.cat([rows, rows.new_zeros(-len(rows) % ROW_MULTIPLE)])
     is_mixed = model.mix is not None
     found = bert(*args, rows=wanted, states=states, output_hidden_states=is_mixed, **kwargs)
@@ -311,7 +323,11 @@ def _token_states(
     if model.mix is not None:
         below = found.hidden_states[:-1]
         hidden = model.mix([*(below if wanted is None else (_some(one, wanted) for one in below)), hidden])
-    return hidden if rows is None else hidden[: len(rows)]
+    return _passed(bert, hidden if rows is None else hidden[: len(rows)])
+
+
+def _passed(bert: Bert, states: Tensor) -> Tensor:
+    return states if bert.pooler is None else bert.pool(states)
 
 
 def _some(hidden: Tensor, rows: Tensor) -> Tensor:
@@ -342,12 +358,12 @@ class PreTraining(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.config = config
-        self.bert = Bert(config)
-        self.transform = Linear(config.hidden_size, config.embedding_width)
-        self.activation = activation(config.family.guessing_act or config.hidden_act)
-        self.norm = nn.LayerNorm(config.embedding_width, eps=config.layer_norm_eps)
+        has_next = config.family.has_next_sentence
+        self.bert = Bert(config, with_pooler=has_next)
+        self.transform, self.activation, self.norm = config.family.guessing(config)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
-        self.next_sentence = nn.Linear(config.hidden_size, 2)
+        if has_next:
+            self.next_sentence = nn.Linear(config.hidden_size, 2)
 
     def forward(
         self,

@@ -131,7 +131,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             if found is not None:
                 refused[key] = found
         there = {key for key, part in _PRETRAINED.items() if source.has(part)} - refused.keys()
-        pooler = source.has("pooler") and (head is None or "pooler" in head.parts)
+        pooler = source.has("pooler") and (head is None or "pooler" in head.parts_of(config))
         heads = HeadsConfig(
             pooler=pooler,
             masked_words="masked_words" in there,

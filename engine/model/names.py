@@ -6,6 +6,7 @@ Whoever renames a module in bert.py or heads.py mends this table, nothing else; 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from engine.errors import marked
 
@@ -26,7 +27,9 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "layers.#.intermediate": ("encoder.layer.#.intermediate.dense",),
     "layers.#.output": ("encoder.layer.#.output.dense",),
     "layers.#.output_norm": ("encoder.layer.#.output.LayerNorm",),
+    "layers.#.final_norm": ("encoder.final_norm",),  # of families that have one behind the last layer
     "pooler": ("pooler.dense",),
+    "pooler.norm": ("pooler.LayerNorm",),  # of families whose pooler has one
     "mix": ("layer_mix",),  # Cloze's own: published classifiers read the last layer
     "classifier": ("classifier",),
     "answers": ("qa_outputs",),
@@ -34,6 +37,11 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "norm": ("cls.predictions.transform.LayerNorm",),
     "": ("cls.predictions",),  # the bias of each word, which no module of ours holds
     "next_sentence": ("cls.seq_relationship",),
+}
+Stacks = Mapping[str, tuple[str, ...]]  # our module -> the published ones, where not as in the table
+FUSED: Stacks = {"layers.#.attention.qkv": ("encoder.layer.#.attention.self.qkv",)}  # the three are one
+GATED: Stacks = {  # one goes through an activation and is multiplied by the other
+    "layers.#.intermediate": ("encoder.layer.#.intermediate.gate", "encoder.layer.#.intermediate.up")
 }
 PARTS: dict[str, tuple[str, ...]] = {  # what may be missing in a folder -> our modules
     "pooler": ("pooler",),
@@ -53,7 +61,7 @@ POSITIONS = "embeddings.position_embeddings.weight"
 SEGMENTS = "embeddings.token_type_embeddings.weight"
 _PART_OF_MODULE = {
     module: part for part, owns in PARTS.items() for own in owns for module in (own, *_TABLE[own])
-} | {"cls.predictions.decoder": "masked_word"}
+} | {"cls.predictions.decoder": "masked_word", "pooler.norm": "pooler", "pooler.LayerNorm": "pooler"}
 _BUFFERS = {"embeddings.position_ids", "embeddings.token_type_ids"}  # constants that old releases stored
 _OTHER_HEADS = {
     "cls.predictions.": marked("engine", "Not needed here: the masked-word head ({count} tensors)."),
@@ -65,12 +73,16 @@ _OTHER_HEADS = {
 }
 
 
-def published_names(own: str) -> tuple[str, ...]:
-    """Return the published name of our parameter, or the three whose rows it stacks; a `bert.` is kept."""
+def published_names(own: str, stacks: Stacks | None = None) -> tuple[str, ...]:
+    """Return the published name of our parameter, or the three whose rows it stacks; a `bert.` is kept.
+
+    Args: stacks: of families that store some otherwise.
+    """
     prefix = PREFIX if own.startswith(PREFIX) else ""
     module, _, kind = own.removeprefix(prefix).rpartition(".")
     number = re.search(r"(?<=^layers\.)\d+", module)
-    published = _TABLE[re.sub(r"(?<=^layers\.)\d+", "#", module)]
+    spelled = re.sub(r"(?<=^layers\.)\d+", "#", module)
+    published = (stacks or {}).get(spelled) or _TABLE[spelled]
     return tuple(f"{prefix}{name.replace('#', number[0] if number else '')}.{kind}" for name in published)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 from engine.errors import marked
 from engine.model import names
@@ -136,7 +137,7 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Attention norm"),
         marked("engine", "A scale and a shift for each number."),
         NORM,
-        ("layers.#.attention_norm",),
+        ("layers.#.attention_norm", "layers.#.final_norm"),
     ),
     PartKind(
         "intermediate",
@@ -168,7 +169,7 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Pooler"),
         marked("engine", "A product, H to H, on [CLS]. A classifier and the next-sentence head read it."),
         SQUARE,
-        ("pooler",),
+        ("pooler", "pooler.norm"),
     ),
     PartKind(
         "masked_words",
@@ -247,6 +248,8 @@ def _key_of_module() -> dict[str, str]:
     for kind in KINDS:
         for own in kind.modules:
             found[own] = kind.key
-            for name in names.published_names(f"{own.replace('#', '0')}.bias".removeprefix(".")):
+            first = f"{own.replace('#', '0')}.bias".removeprefix(".")
+            every = (names.published_names(first, stacks) for stacks in (None, names.FUSED, names.GATED))
+            for name in chain.from_iterable(every):
                 found[name.removesuffix(".bias").replace(".layer.0.", ".layer.#.")] = kind.key
     return found

@@ -27,7 +27,6 @@ from engine.model.tensor_files import unreadable_type
 _FLOATS: dict[torch.dtype, str] = {
     getattr(torch, kind): kind for kind in ("float32", "float16", "bfloat16", "float64", "float8_e4m3fn")
 }
-_HEADS = {part: [names.plain_name(n) for n in names.names_of_part(part)] for part in names.PARTS}
 _LACKING = {
     "masked_word": marked(
         "engine", "The model’s own masked-word head was not used, because its file lacks {names}."
@@ -56,7 +55,7 @@ class StoredModel:
     """A model folder's weights, looked at but not read yet."""
 
     def __init__(self, stored: StoredWeights, config: BertConfig) -> None:
-        self._stored, self._config = stored, config
+        self._stored, self.config = stored, config
         self._loaded: set[str] = set()
         self.family = family_of_tensors(stored.infos, config.family)
         own = config.family is self.family  # else it is read as another's, with the heads of that
@@ -77,6 +76,7 @@ class StoredModel:
         self._at_zero = set(self.family.at_zero) - self._found.keys()
         self._added = self.family.added(config)
         self._rows_before = config.family.rows_before(config)
+        self._heads = {part: config.family.names_of_part(part, config) for part in names.PARTS}
 
     def is_added(self, plain: str) -> bool:
         """Whether a stored weight is a table whose first row is added to another weight."""
@@ -84,15 +84,23 @@ class StoredModel:
 
     def has(self, part: str) -> bool:
         """Whether one of names.PARTS is there, whole."""
-        return all(name in self._found for name in _HEADS[part])
+        return all(name in self._found for name in self._heads[part])
+
+    def lend(self) -> bool:
+        """Let a new pooler begin as layers of the masked-word head; return whether the family has it so."""
+        lent = self.config.family.lent(self.config)
+        if not lent or not all(name in self._found for name in lent.values()):
+            return False
+        self._found |= {new: self._found[old] for new, old in lent.items()}
+        return True
 
     def objection(self, part: str, config: BertConfig) -> Sentence | None:
         """Return why the stored head of pretraining, "masked_word" or "next_sentence", cannot be used.
 
         None if it can, or there is none. Call `check` of the encoder first.
         """
-        lacking = [name for name in _HEADS[part] if name not in self._found]
-        if lacking and len(lacking) < len(_HEADS[part]):
+        lacking = [name for name in self._heads[part] if name not in self._found]
+        if lacking and len(lacking) < len(self._heads[part]):
             return Sentence(_LACKING[part], {"names": listed(lacking)})
         shapes = ((config.vocab_size, config.embedding_width), (config.vocab_size,))
         if lacking or part != "masked_word":
@@ -116,7 +124,7 @@ class StoredModel:
     @property
     def notes(self) -> tuple[Sentence, ...]:
         """What a person should know of a model of this family."""
-        note = self.family.note(self._config)
+        note = self.family.note(self.config)
         return (Sentence(note),) if note else ()
 
     @property
@@ -131,7 +139,7 @@ class StoredModel:
             return (), self.other_classifier
         if not self.has("classifier"):
             return (), None
-        weight, bias = (self._stored.infos[self._found[name]].shape for name in _HEADS["classifier"])
+        weight, bias = (self._stored.infos[self._found[name]].shape for name in self._heads["classifier"])
         count = len(config.id2label) or (bias[0] if len(bias) == 1 else 0)
         if count and weight == (count, config.read_width) and bias == (count,):
             return config.id2label or tuple(f"LABEL_{number}" for number in range(count)), None
@@ -155,7 +163,7 @@ class StoredModel:
         weights: dict[str, Tensor] = {}
         for own, shape in shapes.items():
             weights[own] = torch.empty(shape)
-            if _plain_names(own)[0] in self._at_zero:
+            if self._plain_names(own)[0] in self._at_zero:
                 weights[own].zero_()
             elif names.part_of(own) not in fresh:
                 self._read(own, weights[own])
@@ -174,11 +182,11 @@ class StoredModel:
         objections: Mapping[str, Sentence] | None = None,
     ) -> LoadReport:
         """Return what became of each weight. Args: objections: part -> why it is not used."""
-        stored = self._found.values()
+        stored = dict.fromkeys(self._found.values())
         refused = {
             self._found[name]: reason
             for part, reason in (objections or {}).items()
-            for name in (*_HEADS[part], *names.SHARED.values(), *self._found)
+            for name in (*self._heads[part], *names.SHARED.values(), *self._found)
             if name in self._found
             and (names.part_of(name) == part or (part == "classifier" and self._is_of_classifier(name)))
         }
@@ -191,7 +199,7 @@ class StoredModel:
         left = [name for name in stored if name not in self._loaded and name not in refused]
         return LoadReport(
             loaded=tuple(name for name in stored if name in self._loaded and name not in refused),
-            missing=tuple(name for part in names.PARTS if part in fresh for name in _HEADS[part]),
+            missing=tuple(name for part in names.PARTS if part in fresh for name in self._heads[part]),
             unexpected=tuple(name for name in left if not names.is_buffer(self.plain[name])),
             refused=tuple(refused.items()),
             notes=tuple(notes),
@@ -214,7 +222,7 @@ class StoredModel:
         wanted: dict[str, tuple[int, ...]] = {}
         for own, shape in shapes.items():
             if names.part_of(own) not in fresh:
-                pieces = _plain_names(own)
+                pieces = self._plain_names(own)
                 wanted.update(dict.fromkeys(pieces, (shape[0] // len(pieces), *shape[1:])))
                 before = [(name, self._rows_before[name]) for name in pieces if name in self._rows_before]
                 wanted.update((name, (shape[0] + count, *shape[1:])) for name, count in before)
@@ -264,8 +272,11 @@ class StoredModel:
             raise unreadable_type(self._stored.path, name)
         return math.prod(expected) * info.dtype.itemsize
 
+    def _plain_names(self, own: str) -> list[str]:
+        return [names.plain_name(name) for name in names.published_names(own, self.config.family.stacks)]
+
     def _read(self, own: str, target: Tensor) -> None:
-        pieces = _plain_names(own)
+        pieces = self._plain_names(own)
         for name, rows in zip(pieces, target.chunk(len(pieces)), strict=True):
             if name in self._rows_before:
                 count = self._rows_before[name]
@@ -306,18 +317,29 @@ def unfilled(make: Callable[[BertConfig], Model], config: BertConfig) -> Model:
         return make(config)
 
 
-def _plain_names(own: str) -> list[str]:
-    return [names.plain_name(name) for name in names.published_names(own)]
-
-
 def _shapes(make: Callable[[BertConfig], nn.Module], config: BertConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each of our parameters. One block is built, on no device; all are alike."""
-    one = unfilled(make, dataclasses.replace(config, num_hidden_layers=1))
+    """Return the shape of each of our parameters. Of blocks that are alike one is built, on no device."""
+    count = config.num_blocks
+    built = 1 if config.family.has_equal_layers else min(3, count)  # the first, one between, the last
+    few = unfilled(make, dataclasses.replace(config, num_hidden_layers=built))
     shapes: dict[str, tuple[int, ...]] = {}
-    for name, value in one.state_dict().items():
-        start, layer, end = name.partition("layers.0.")
-        for number in range(config.num_blocks if layer else 1):
-            shapes[f"{start}layers.{number}.{end}" if layer else name] = tuple(value.shape)
+    for name, value in few.state_dict().items():
+        start, layer, rest = name.partition("layers.")
+        place, _, end = rest.partition(".")
+        for number in _alike(int(place), built, count) if layer else ():
+            shapes[f"{start}layers.{number}.{end}"] = tuple(value.shape)
+        if not layer:
+            shapes[name] = tuple(value.shape)
     if MIX in shapes:
         shapes[MIX] = (config.num_hidden_layers + 1,)
     return shapes
+
+
+def _alike(place: int, built: int, count: int) -> range:
+    """Return which of `count` layers have the weights of one that was built: all, the first, the last, or
+    those between.
+    """
+    if built == 1:
+        return range(count)
+    begins = 0 if place == 0 else 1 if place < built - 1 else count - 1
+    return range(begins, count - 1 if 0 < place < built - 1 else begins + 1)

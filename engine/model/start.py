@@ -17,7 +17,8 @@ import math
 import torch
 from torch import Tensor
 
-from engine.model.bert import Attention, Bert, initialize
+from engine.model.attention import Attention
+from engine.model.bert import Bert, initialize
 from engine.model.heads import PreTraining, start_bias
 
 WORD_LENGTH = 0.8  # of a word's vector: products with a normed hidden state of any width come to a few units

@@ -78,6 +78,7 @@ _READS_OTHER = marked(
     "The model’s own classifier was not used, because it reads something else of a text (pooling {own}).",
 )
 _WORDS = "embeddings.word.weight"
+_LENT = marked("engine", "The layers below the classifier begin as those of the masked-word head.")
 _KEPT = {
     "masked_word": marked("engine", "The model’s own masked-word head was loaded."),
     "next_sentence": marked("engine", "The model’s own next-sentence head was loaded."),
@@ -163,9 +164,11 @@ def load_headed(
                 "The model’s own classifier was not used, because its labels are {own}, not {labels}.",
             )
             objection = Sentence(template, {"own": listed(own), "labels": listed(wanted)})
-        parts = tuple(part for part in head.parts if config.layer_mix or part != "layer_mix")
+        parts = head.parts_of(config)
         top = parts[-1]
         fresh = {part for part in parts if not source.has(part)} | ({top} if objection else set())
+        is_lent = "pooler" in fresh and source.lend()
+        fresh -= {"pooler"} if is_lent else set()
         config = dataclasses.replace(config, id2label=wanted)
         model = source.fill(head, config, fresh, seed)
         if top not in fresh and own and own != wanted:
@@ -173,6 +176,7 @@ def load_headed(
             for parameter in getattr(model, top).parameters():
                 parameter.data = parameter.data[order]
         notes = [*read_by(encoder_of(folder)), *(Sentence(NEW[part]) for part in parts if part in fresh)]
+        notes += [Sentence(_LENT)] if is_lent else []
         objections = {top: objection} if objection else {}
         return model, source.report(notes, fresh, objections)
 
@@ -193,13 +197,14 @@ def load_pretraining(
     with open_weights(folder) as stored:
         source = StoredModel(stored, config)
         source.check(partial(Bert, with_pooler=False), config)
-        parts = ("pooler", "masked_word", "next_sentence")
-        found = {part: source.objection(part, config) for part in parts[1:]}
+        has_next = config.family.has_next_sentence
+        parts = ("pooler", "masked_word", "next_sentence") if has_next else ("masked_word",)
+        found = {part: source.objection(part, config) for part in parts if part != "pooler"}
         objections = {part: objection for part, objection in found.items() if objection}
         fresh = {part for part in parts if part in objections or not source.has(part)}
         model = source.fill(PreTraining, config, fresh, seed)
         notes = [Sentence(NEW[part]) for part in parts if part in fresh]
-        notes += [Sentence(_KEPT[part]) for part in _KEPT if part not in fresh]
+        notes += [Sentence(_KEPT[part]) for part in _KEPT if part in parts and part not in fresh]
         return model, source.report(notes, fresh, objections)
 
 
@@ -320,7 +325,7 @@ def _require_head(
         raise ModelError(objection.template, **objection.values)
     if own is None:
         raise ModelError(head.missing, folder=folder)
-    if "pooler" in head.parts and not source.has("pooler"):
+    if "pooler" in head.parts_of(source.config) and not source.has("pooler"):
         template = marked(
             "engine", "{folder} holds a classifier without the pooler that it needs. Fine-tune it first."
         )
@@ -334,7 +339,7 @@ def _published(
     family, head = model.config.family, _class_of(model)
     in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
     for own, value in {**model.state_dict(), **in_unit}.items():
-        published = [family.own_name(name, head) for name in names.published_names(own)]
+        published = [family.own_name(name, head) for name in names.published_names(own, family.stacks)]
         kind = words if own.endswith(_WORDS) else torch.float32 if own in in_unit else dtype
         rows = value.detach().to("cpu", kind).chunk(len(published))
         tensors.update(zip(published, rows, strict=True))

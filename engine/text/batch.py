@@ -34,6 +34,7 @@ class Bounds:
         self.lengths = tuple(int(length) for length in lengths)
         self.device = torch.device(device)
         self._filled: dict[int, torch.Tensor] = {}  # rows of filler -> offsets
+        self._places: dict[int, torch.Tensor] = {}  # rows -> places
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -64,9 +65,20 @@ class Bounds:
             self._filled[filler] = self._there((*self.lengths, filler)) if filler else self.offsets
         return self._filled[filler]
 
+    def places(self, num_rows: int) -> torch.Tensor:
+        """Return (num_rows,) int64, the place of each row in its example; 0 of filler."""
+        if num_rows not in self._places:
+            within = _counted_up(np.asarray(self.lengths, np.int64))
+            self._places[num_rows] = self._moved(np.pad(within, (0, num_rows - len(within))))
+        return self._places[num_rows]
+
     def _there(self, lengths: Sequence[int]) -> torch.Tensor:
-        """Return where each of some stretches begins and the last ends; the host does not wait for a GPU."""
-        moved = on_device(torch.from_numpy(np.cumsum((0, *lengths), dtype=np.int32)), self.device)
+        """Return where each of some stretches begins and the last ends."""
+        return self._moved(np.cumsum((0, *lengths), dtype=np.int32))
+
+    def _moved(self, numbers: np.ndarray) -> torch.Tensor:
+        """Return numbers on the batch's device; the host does not wait for a GPU."""
+        moved = on_device(torch.from_numpy(numbers), self.device)
         assert moved is not None
         return moved
 
@@ -103,6 +115,11 @@ class Unpadded:
         self._rows = real.nonzero()[:, 0]  # (N,) of B * T
         self._places = real.long().cumsum(0) - 1  # (B * T,) of N; of padding, that of a token before it
         self.firsts = self._places.view(mask.shape)[:, 0]  # (B,)
+
+    def places(self, num_rows: int) -> torch.Tensor:
+        """Return (N,), the place of each row in its text."""
+        within = torch.arange(self.mask.shape[1], device=self.mask.device)
+        return self.packed(within.expand(self.mask.shape))
 
     def packed(self, padded: torch.Tensor) -> torch.Tensor:
         """Return (N, ...) of (B, T, ...)."""

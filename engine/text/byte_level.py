@@ -1,8 +1,9 @@
-"""From text to pieces of bytes, as RoBERTa was trained to see it: byte-level BPE, over `tokenizers`.
+"""From text to pieces of bytes, as RoBERTa and ModernBERT were trained to see it: byte-level BPE, over
+`tokenizers`.
 
 A space is part of the piece behind it, which then begins with "Ġ". Each byte is written as a character, so no
 text is unknown. One `ByteLevel` is the truth: all files are written from it, and its ids are those of
-`transformers` 5 on the same folder.
+`transformers` 5 on the same folder. `Markers` is all in which one family's differ from another's.
 Source: Radford et al. 2019, section 2.2 (GPT-2); Liu et al. 2019, section 4.4 (RoBERTa).
 """
 
@@ -20,20 +21,52 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import tokenizers
-from tokenizers import AddedToken, decoders, models, pre_tokenizers, processors
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, marked
 from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.vocabulary import MASK, ExtraToken
 
-SPECIAL_NAMES = {
-    "pad_token": "<pad>",
-    "unk_token": "<unk>",
-    "cls_token": "<s>",
-    "sep_token": "</s>",
-    "mask_token": "<mask>",  # which a vocabulary may lack; as long as [MASK], which may be typed for it
-}
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The special tokens of a family, and how they are put around texts.
+
+    family: as it is published. mask: which a vocabulary may lack; as long as [MASK], which may be typed for
+    it. num_between: separators between the two texts of a pair. kind: how `transformers` calls it.
+    has_pair: whether vocab.json and merges.txt alone say all, as older programs read them.
+    """
+
+    family: str
+    pad: str
+    unk: str
+    cls: str
+    sep: str
+    mask: str
+    num_between: int
+    kind: str
+    has_pair: bool
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The special tokens by their keys in tokenizer_config.json."""
+        return {f"{key}_token": getattr(self, key) for key in ("pad", "unk", "cls", "sep", "mask")}
+
+    def usual(self, name: str) -> ExtraToken:
+        """Return a special token as it is looked for in a text: a mask takes the space before it."""
+        return ExtraToken(name, lstrip=name == self.mask)
+
+
+ROBERTA = Markers("RoBERTa", "<pad>", "<unk>", "<s>", "</s>", "<mask>", 2, "RobertaTokenizer", True)
+MODERNBERT = Markers(
+    "ModernBERT", "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", 1, "PreTrainedTokenizerFast", False
+)
+_COMPOSED = marked(
+    "engine",
+    "Nothing is removed: capitals, accents and every blank stay. A letter and the accent behind it become "
+    "one character.",
+)
 _GLUED = "…"  # before a piece that would stand right behind what is before it
 _IDEOGRAPHS = range(0x3400, 0xA000)
 
@@ -44,11 +77,11 @@ class ByteLevel(Tokenizer):
 
     Args: base: the pieces, a piece's place is its id. merges: which two become one, the first ones first.
     begins_with_space: whether a text's first word is cut as if a space stood before it. added: special tokens
-    and others that are looked for in the text; those not in `base` follow it, in order.
+    and others that are looked for in the text; those not in `base` follow it, in order. composes: whether a
+    letter and the accent behind it become one character first (NFC).
     Raises: DataError if the vocabulary lacks a special token, or a merge is of pieces that it lacks.
     """
 
-    num_between = 2
     tells_segments = False
     cleaning = marked("engine", "Nothing is removed: capitals, accents and every blank stay.")
     splitting = marked(
@@ -62,15 +95,20 @@ class ByteLevel(Tokenizer):
     begins_with_space: bool = False
     added: tuple[ExtraToken, ...] = ()
     notes: tuple[Sentence, ...] = field(default=(), compare=False)
+    markers: Markers = ROBERTA
+    composes: bool = False
 
     def __post_init__(self) -> None:
         known = set(self.base)
         tokens = self.base + tuple(token.content for token in self.added if token.content not in known)
         ids = {token: number for number, token in enumerate(tokens)}
         self._check(ids)
-        special = {name: usual(name) for name in SPECIAL_NAMES.values() if name in ids}
+        names = self.markers.named
+        special = {name: self.markers.usual(name) for name in names.values() if name in ids}
         special |= {token.content: token for token in self.added}
-        own: dict[str, Any] = {f"{key[:3]}_id": ids.get(name) for key, name in SPECIAL_NAMES.items()}
+        own: dict[str, Any] = {f"{key[:3]}_id": ids.get(name) for key, name in names.items()}
+        own["num_between"] = self.markers.num_between
+        own["cleaning"] = _COMPOSED if self.composes else self.cleaning
         own["mask_id"] = own.pop("mas_id")
         own.update(tokens=tokens, vocab_size=len(tokens), lowercase=False)
         own["_tokenizer"] = self._build(ids, sorted(special.values(), key=lambda token: ids[token.content]))
@@ -80,10 +118,11 @@ class ByteLevel(Tokenizer):
     _specials: frozenset[int] = field(init=False, repr=False, compare=False)
 
     def _check(self, ids: dict[str, int]) -> None:
-        needed = [name for key, name in SPECIAL_NAMES.items() if key != "mask_token"]
+        needed = [name for key, name in self.markers.named.items() if key != "mask_token"]
         if missing := [name for name in needed if name not in ids]:
-            template = marked("engine", "The vocabulary lacks {missing}. RoBERTa needs {needed}.")
-            raise DataError(template, missing=", ".join(missing), needed=", ".join(needed))
+            template = marked("engine", "The vocabulary lacks {missing}. {family} needs {needed}.")
+            family = self.markers.family
+            raise DataError(template, missing=", ".join(missing), family=family, needed=", ".join(needed))
         for first, second in self.merges:
             if not {first, second, first + second} <= ids.keys():
                 template = marked(
@@ -98,15 +137,20 @@ class ByteLevel(Tokenizer):
         tokenizer = tokenizers.Tokenizer(models.BPE(base, list(self.merges), unk_token=None, fuse_unk=False))
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=self.begins_with_space)
         tokenizer.decoder = decoders.ByteLevel()
-        cls, sep = SPECIAL_NAMES["cls_token"], SPECIAL_NAMES["sep_token"]
-        tokenizer.post_processor = processors.RobertaProcessing(
-            (sep, ids[sep]), (cls, ids[cls]), trim_offsets=True, add_prefix_space=self.begins_with_space
+        if self.composes:
+            tokenizer.normalizer = normalizers.NFC()
+        tokenizer.post_processor = processors.RobertaProcessing(  # spans without the space before a word
+            (self.markers.sep, ids[self.markers.sep]),
+            (self.markers.cls, ids[self.markers.cls]),
+            trim_offsets=True,
+            add_prefix_space=self.begins_with_space,
         )
         tokenizer.add_tokens([AddedToken(**asdict(token)) for token in looked_for])
         return tokenizer
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ByteLevel, (self.base, self.merges, self.begins_with_space, self.added, self.notes)
+        rules = (self.begins_with_space, self.added, self.notes, self.markers, self.composes)
+        return ByteLevel, (self.base, self.merges, *rules)
 
     @property
     def strips(self) -> bool:
@@ -117,29 +161,46 @@ class ByteLevel(Tokenizer):
         return self._specials
 
     def save(self, folder: Path | str, *, model_max_length: int | None = None) -> None:
-        """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json: see `Tokenizer.save`."""
-        names = {key: (name if name in self.tokens else None) for key, name in SPECIAL_NAMES.items()} | {
-            "bos_token": SPECIAL_NAMES["cls_token"],
-            "eos_token": SPECIAL_NAMES["sep_token"],
-        }
+        """Write tokenizer.json and tokenizer_config.json, and where these say all vocab.json and merges.txt:
+        see `Tokenizer.save`.
+        """
+        markers = self.markers
         config: dict[str, Any] = {
-            **names,
-            "add_prefix_space": self.begins_with_space,
-            "trim_offsets": True,
-            "tokenizer_class": "RobertaTokenizer",
+            key: (name if name in self.tokens else None) for key, name in markers.named.items()
         }
+        if markers.has_pair:
+            config |= {"bos_token": markers.cls, "eos_token": markers.sep, "trim_offsets": True}
+            config["add_prefix_space"] = self.begins_with_space
+        else:
+            config["model_input_names"] = ["input_ids", "attention_mask"]
+        config["tokenizer_class"] = markers.kind
         if model_max_length is not None:
             config["model_max_length"] = model_max_length
         folder = Path(folder)
         vocab = {token: number for number, token in enumerate(self.base)}
         merges = "".join(f"{first} {second}\n" for first, second in self.merges)
-        write_text(folder / "vocab.json", json.dumps(vocab, ensure_ascii=False) + "\n")
-        write_text(folder / "merges.txt", f"#version: 0.2\n{merges}")
-        write_text(folder / "tokenizer.json", self._tokenizer.to_str() + "\n")
+        if markers.has_pair:
+            write_text(folder / "vocab.json", json.dumps(vocab, ensure_ascii=False) + "\n")
+            write_text(folder / "merges.txt", f"#version: 0.2\n{merges}")
+        write_text(folder / "tokenizer.json", self._published() + "\n")
         write_text(folder / "tokenizer_config.json", json.dumps(config, indent=2, sort_keys=True) + "\n")
+
+    def _published(self) -> str:
+        """Return tokenizer.json, which puts special tokens around texts as `assemble` does."""
+        if self.markers.num_between == 2:  # as RobertaProcessing has it
+            return self._tokenizer.to_str()
+        whole, markers = tokenizers.Tokenizer.from_str(self._tokenizer.to_str()), self.markers
+        whole.post_processor = processors.TemplateProcessing(
+            single=f"{markers.cls} $A {markers.sep}",
+            pair=f"{markers.cls} $A {markers.sep} $B:0 {markers.sep}:0",
+            special_tokens=[(markers.cls, self.cls_id), (markers.sep, self.sep_id)],
+        )
+        return whole.to_str()
 
     def fingerprint(self) -> str:
         rules = [self.tokens, self.merges, self.begins_with_space, [asdict(token) for token in self.added]]
+        if self.markers != ROBERTA or self.composes:
+            rules += [asdict(self.markers), self.composes]
         return hashlib.sha256(json.dumps(rules).encode()).hexdigest()
 
     def continues(self, ids: Sequence[int]) -> list[bool]:
@@ -179,7 +240,7 @@ class ByteLevel(Tokenizer):
         return goes_on
 
     def with_masks(self, text: str) -> str:
-        return text if self.mask_id is None else text.replace(MASK, SPECIAL_NAMES["mask_token"])
+        return text if self.mask_id is None else text.replace(MASK, self.markers.mask)
 
     @cached_property
     def shown(self) -> tuple[str, ...]:
@@ -189,16 +250,14 @@ class ByteLevel(Tokenizer):
     @cached_property
     def _bytes(self) -> tuple[bytes, ...]:
         """What each piece stands for; of a special token, its name."""
-        table, special = _byte_of(), {token.content for token in self.added} | set(SPECIAL_NAMES.values())
+        table, special = (
+            _byte_of(),
+            {token.content for token in self.added} | set(self.markers.named.values()),
+        )
         return tuple(
             token.encode() if token in special else bytes(table[mark] for mark in token if mark in table)
             for token in self.tokens
         )
-
-
-def usual(name: str) -> ExtraToken:
-    """Return a special token as it is looked for in a text: a mask takes the space before it."""
-    return ExtraToken(name, lstrip=name == SPECIAL_NAMES["mask_token"])
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.errors import ModelError, marked
 from engine.files import MOST_VALUES, file_in, read_json_object
-from engine.text.byte_level import SPECIAL_NAMES, ByteLevel, usual
+from engine.text.byte_level import MODERNBERT, ROBERTA, ByteLevel, Markers
 from engine.text.read_unigram import FILES, is_unigram, unigram_of_file, unigram_of_rules
 from engine.text.tokenizer import Tokenizer
 from engine.text.vocabulary import (
@@ -34,6 +34,11 @@ _WHOLE = {  # of a byte-level model in tokenizer.json -> what it may be; else te
     "end_of_word_suffix": ("", None),
     "byte_fallback": (False, None),
     "ignore_merges": (False, None),
+}
+_NFC = {"type": "NFC"}
+_TEMPLATES = {  # around a text, and around two
+    "single": [MODERNBERT.cls, "A", MODERNBERT.sep],
+    "pair": [MODERNBERT.cls, "A", MODERNBERT.sep, "B", MODERNBERT.sep],
 }
 
 
@@ -80,29 +85,45 @@ def _is_bpe(rules: Mapping[str, Any]) -> bool:
 
 
 def _byte_level_of_rules(folder: Path, rules: Mapping[str, Any]) -> ByteLevel:
-    path, model, before = folder / "tokenizer.json", rules["model"], rules.get("pre_tokenizer")
-    _expect(path, "normalizer", rules.get("normalizer"), (None,))
-    before = before if isinstance(before, dict) else {"type": before}
-    _expect(path, "pre_tokenizer", before.get("type"), ("ByteLevel",))
-    _expect(path, "use_regex", before.get("use_regex", True), (True,))
-    _expect(path, "add_prefix_space", before.get("add_prefix_space"), (False, True))
-    after = rules.get("post_processor")
-    after = after if isinstance(after, dict) else {"type": after}
-    _expect(path, "post_processor", after.get("type"), ("RobertaProcessing",))
-    for name in ("cls", "sep"):
-        pair = after.get(name)
-        _expect(path, name, pair[0] if isinstance(pair, list) and pair else pair, _named(f"{name}_token"))
+    path, model = folder / "tokenizer.json", rules["model"]
+    before, after = (_with_type(rules.get(name)) for name in ("pre_tokenizer", "post_processor"))
+    is_template = after.get("type") == "TemplateProcessing"
+    markers = MODERNBERT if is_template else ROBERTA
+    composes = is_template and rules.get("normalizer") is not None
+    _expect(path, markers, "normalizer", rules.get("normalizer"), (_NFC,) if composes else (None,))
+    _expect(path, markers, "pre_tokenizer", before.get("type"), ("ByteLevel",))
+    _expect(path, markers, "use_regex", before.get("use_regex", True), (True,))
+    _expect(path, markers, "add_prefix_space", before.get("add_prefix_space"), (False, True))
+    if is_template:
+        for name, parts in _TEMPLATES.items():
+            _expect(path, markers, name, _parts_of(after.get(name)), (parts,))
+    else:
+        _expect(path, markers, "post_processor", after.get("type"), ("RobertaProcessing",))
+        for name, wanted in (("cls", markers.cls), ("sep", markers.sep)):
+            pair = after.get(name)
+            _expect(path, markers, name, pair[0] if isinstance(pair, list) and pair else pair, (wanted,))
     for name, allowed in _WHOLE.items():
-        _expect(path, name, model.get(name), allowed)
+        _expect(path, markers, name, model.get(name), allowed)
     base = in_order(path, model.get("vocab"))
     added = read_added(path, rules.get("added_tokens") or [], base)
     known = set(base)
     most = most_tokens(folder)
     check_size(len(base) + sum(token.content not in known for token in added), most)
     merges = model["merges"] if isinstance(model["merges"], list) else [model["merges"]]
-    added = tuple(replace(token, normalized=False) for token in added)  # there is no normalizer
-    own = tuple(token for token in added if token != usual(token.content))
-    return ByteLevel(base, _merges(path, merges, most), before["add_prefix_space"], own)
+    if not composes:  # nothing is normalized, and the flag means nothing
+        added = tuple(replace(token, normalized=False) for token in added)
+    names = known & set(markers.named.values())  # those that everybody has are left out
+    own = tuple(
+        token for token in added if token.content not in names or token != markers.usual(token.content)
+    )
+    return ByteLevel(
+        base,
+        _merges(path, merges, most),
+        before["add_prefix_space"],
+        own,
+        markers=markers,
+        composes=composes,
+    )
 
 
 def _byte_level_of_pair(folder: Path) -> ByteLevel:
@@ -118,10 +139,10 @@ def _byte_level_of_pair(folder: Path) -> ByteLevel:
     if said is not None:
         config = read_json_object(said, kind=ModelError)
         begins = config.get("add_prefix_space", False)
-        _expect(said, "add_prefix_space", begins, (False, True))
-        for key, name in SPECIAL_NAMES.items():
-            value = config.get(key)
-            _expect(said, key, value.get("content") if isinstance(value, dict) else value, (None, name))
+        _expect(said, ROBERTA, "add_prefix_space", begins, (False, True))
+        for key, name in ROBERTA.named.items():
+            value = _content(config.get(key))
+            _expect(said, ROBERTA, key, value, (None, name))
     lines = read_text(folder / "merges.txt", ModelError).split("\n")
     written = [line for line in lines if line and not line.startswith("#version")]
     return ByteLevel(base, _merges(folder / "merges.txt", written, most), begins)
@@ -142,18 +163,30 @@ def _merges(path: Path, entries: Sequence[Any], most: int) -> tuple[tuple[str, s
     return tuple((first, second) for first, second in pairs)
 
 
-def _named(key: str) -> tuple[str]:
-    return (SPECIAL_NAMES[key],)
+def _with_type(part: Any) -> Mapping[str, Any]:
+    return part if isinstance(part, dict) else {"type": part}
 
 
-def _expect(path: Path, name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+def _content(value: Any) -> Any:
+    return value.get("content") if isinstance(value, dict) else value
+
+
+def _parts_of(template: Any) -> Any:
+    """Return what a template puts one behind the other: its tokens, and A and B for the texts."""
+    if not isinstance(template, list) or not all(isinstance(one, dict) for one in template):
+        return template
+    return [str(part.get("id")) for one in template for part in one.values() if isinstance(part, dict)]
+
+
+def _expect(path: Path, markers: Markers, name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if not any(value == one and type(value) is type(one) for one in allowed):
         template = marked(
             "engine",
-            "{path} is not of a RoBERTa: {name} is {value}, not {allowed}. Choose another model.",
+            "{path} does not cut texts as a {family} does: {name} is {value}, not {allowed}. Choose another "
+            "model.",
         )
-        said = " / ".join(map(_json, allowed))
-        raise ModelError(template, path=path, name=name, value=_json(value), allowed=said)
+        said, family = " / ".join(map(_json, allowed)), markers.family
+        raise ModelError(template, path=path, family=family, name=name, value=_json(value), allowed=said)
 
 
 def _json(value: Any) -> str:

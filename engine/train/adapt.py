@@ -13,7 +13,8 @@ import numpy as np
 from torch import nn
 
 from engine.errors import ConfigError, Sentence, marked
-from engine.model.bert import Attention, Bert, initialize
+from engine.model.attention import Attention
+from engine.model.bert import Bert, initialize
 from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.heads import HeadedEncoder
 from engine.model.kernels import Dropout
@@ -147,7 +148,7 @@ def adapted(model: HeadedEncoder, config: FineTuneConfig, *, is_begun: bool) -> 
             "would answer differently there.",
         )
         notes.append(Sentence(template))
-    if model.config.pooling:
+    if model.config.pooling not in model.config.family.pools:
         notes.append(Sentence(_READS[model.config.pooling]))
     if frozen is not None:
         model.bert.num_frozen = frozen

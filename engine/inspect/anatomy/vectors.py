@@ -34,8 +34,8 @@ TOLERANCE = (
 )
 _BUILT_OTHERWISE = marked(
     "engine",
-    "{name} is an {family}, whose embeddings and layers are not built as BERT’s. Step by step only shows "
-    "BERT. Choose another model.",
+    "The embeddings and layers of {name} are those of {family}, which are not built as BERT’s. Step by step "
+    "only shows BERT. Choose another model.",
 )
 _SHARE_OF_FREE = 0.5
 

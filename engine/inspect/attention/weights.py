@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from torch import Tensor
 from engine.device import is_out_of_memory, too_long_for_memory
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import LoadedModel, looking
-from engine.model.bert import Bert, Block
+from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.text.tokenizer import Encoding
 from engine.text.words import Word, words_of
@@ -265,7 +265,6 @@ def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, pla
 
     Args: seen: a look of this subject; heads that were off in it are off here.
     """
-    num_heads = subject.config.num_attention_heads
     with looking(subject) as device:
         if seen.hidden_states is not None:
             hidden = torch.tensor(seen.hidden_states[layer], device=device)  # (T, D)
@@ -273,12 +272,13 @@ def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, pla
             first = embedded(subject.bert, seen.encoding)
             before = islice(layers_of(subject.bert, first, seen.on), layer)
             hidden = [first, *(states for _, states in before)][-1][0]
-        block = subject.bert.layers[layer]
-        assert isinstance(block, Block)
-        q, k, v = block.attention.qkv(hidden).unflatten(-1, (3, num_heads, -1)).unbind(1)  # (T, H, d)
+        block: Any = subject.bert.layers[layer]
+        q, k, v = block.queries_keys_values(hidden)  # (T, H, d)
         query, keys, values = q[place, head], k[:, head], v[:, head]
         scores = keys @ query / math.sqrt(len(query))
-        weights = scores.softmax(0)
+        near = block.attention.near(len(hidden), device)
+        compared = scores if near is None else scores.masked_fill(~near[place], -torch.inf)
+        weights = compared.softmax(0)
         found = {
             "query": query,
             "keys": keys,

@@ -35,7 +35,9 @@ def lens(subject: LoadedModel, masked: GappedText, *, top_k: int = 5, on: np.nda
     with looking(subject):
         states = layer_states(subject, InputRow(masked.input_ids, masked.types, masked.places), on)
         layers = []
-        for layer in states:  # one after the other: together they would take L + 1 times the memory
+        family, num_layers = subject.config.family, len(subject.bert.layers)
+        for number, layer in enumerate(states):  # one by one: together they take L + 1 times the memory
+            layer = layer if number == num_layers else family.as_last(subject.bert.layers, layer)
             logits = model.logits(model.read(layer)).float()
             logits -= logits.logsumexp(-1, keepdim=True)
             layers.append(answers_of(subject.wordpiece, logits[:, :size], gaps, top_k))

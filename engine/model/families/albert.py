@@ -99,7 +99,7 @@ class Albert(Family):
     def note(self, config: Shape) -> str:
         return marked("engine", "An ALBERT. All its layers share one block of weights.")
 
-    def layers(self, make: Callable[[], nn.Module], count: int) -> Any:
+    def layers(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
         from engine.model.families.modules import SharedLayers
 
-        return SharedLayers(make(), count)
+        return SharedLayers(usual(config, noise), config.num_hidden_layers)

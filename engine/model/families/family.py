@@ -8,7 +8,7 @@ torch before a model is built, for config.json is read before the window is pain
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.model import names
@@ -17,7 +17,9 @@ from engine.model.families.shape import Shape
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-_LAYER = re.compile(r"(?<=\blayer\.)\d+(?=\.)")
+    from engine.model.parts import PartKind
+
+_LAYER = re.compile(r"(?:(?<=\blayer\.)|(?<=\blayers\.))\d+(?=\.)")
 
 
 class Family:
@@ -26,15 +28,21 @@ class Family:
     model_type: as config.json says it. name: as it is published. stem: how the names of its classes begin.
     prefix: before the names of its weights under a head. marks: how names of weights begin that no other
     family has. modules: module or weight as it is published -> as BERT's is, # for the layer's number.
+    stacks: our module -> the names as BERT's would be, where its rows are stored together or apart otherwise.
     heads: BERT's class -> the same for its head. own_classes: BERT's class -> its own, where not the stem
     alone differs. at_zero: BERT's weights that it lacks and that start at zero. not_needed: how names begin
     that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
     its classifier where that is not built like BERT's. lacks: "next_sentence" and the like -> why a model
     {name} has none. has_projection: whether its embeddings have a width of their own, and a projection.
     has_segments: whether its embeddings tell the second text of a pair from the first. shares_layers: whether
-    one block is every layer. guessing_act: the activation of its masked-word head; "": that of its layers.
-    straight: what a pooler multiplies by, and adds, so that its activation passes on what it reads, to one
-    part in a million.
+    one block is every layer. has_equal_layers: whether all have weights of the same names and shapes; else
+    the first and the last may have others than those between.
+    has_next_sentence: whether its model for pretraining has a pooler and a head for next sentences.
+    tokens_pass_pooler: whether heads over tokens read them through the pooler. pools: of POOLINGS in
+    config.py, what its published classifier can read of a text. guessing_act: the activation of its
+    masked-word head; "": that of its layers. straight: what a pooler multiplies by, and adds, so that its
+    activation passes on what it reads, to one part in a million; None: it cannot, and a head that is
+    solved for has none.
     """
 
     model_type: ClassVar[str] = "bert"
@@ -43,6 +51,7 @@ class Family:
     prefix: ClassVar[str] = "bert."
     marks: ClassVar[tuple[str, ...]] = ()
     modules: ClassVar[Mapping[str, str]] = {}
+    stacks: ClassVar[names.Stacks] = {}
     heads: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     own_classes: ClassVar[Mapping[str, str]] = {}
     at_zero: ClassVar[tuple[str, ...]] = ()
@@ -52,8 +61,12 @@ class Family:
     has_projection: ClassVar[bool] = False
     has_segments: ClassVar[bool] = True
     shares_layers: ClassVar[bool] = False
+    has_equal_layers: ClassVar[bool] = True
+    has_next_sentence: ClassVar[bool] = True
+    tokens_pass_pooler: ClassVar[bool] = False
+    pools: ClassVar[tuple[str, ...]] = ("",)
     guessing_act: ClassVar[str] = ""
-    straight: ClassVar[tuple[float, float]] = (2.0**-10, 0.0)  # tanh, next to 0
+    straight: ClassVar[tuple[float, float] | None] = (2.0**-10, 0.0)  # tanh, next to 0
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a config.json's object under BERT's keys and classes; its model_type says what is built.
@@ -88,6 +101,14 @@ class Family:
             return of_head
         return (self.prefix if plain != name else "") + _renamed(plain, _turned(self.modules))
 
+    def names_of_part(self, part: str, config: Shape) -> tuple[str, ...]:
+        """Return the plain names of all weights of one of names.PARTS."""
+        return tuple(names.plain_name(name) for name in names.names_of_part(part))
+
+    def lent(self, config: Shape) -> Mapping[str, str]:
+        """Return weights of a new classifier's pooler -> of the masked-word head, as which they begin."""
+        return {}
+
     def own_class(self, head: str) -> str:
         """Return BERT's published class as this family's."""
         return self.own_classes.get(head, _from(head, Family.stem, self.stem))
@@ -119,6 +140,37 @@ class Family:
         """Whether its encoder is BERT's, with other names at most."""
         return not self.has_projection and not self.shares_layers
 
+    def counts(self, config: Shape) -> dict[str, int]:
+        """Return part -> number of weights, of the encoder with its pooler."""
+        width, inner, narrow = config.hidden_size, config.intermediate_size, config.embedding_width
+        layers = 1 if self.shares_layers else config.num_hidden_layers
+        parts = {
+            "token embeddings": config.vocab_size * narrow,
+            "position embeddings": config.max_position_embeddings * narrow,
+            "segment embeddings": config.type_vocab_size * narrow,
+            "embedding norm": 2 * narrow,
+        }
+        if self.has_projection:
+            parts["projection"] = narrow * width + width
+        return parts | {
+            "attention": layers * 4 * (width * width + width),
+            "feed-forward": layers * (2 * width * inner + inner + width),
+            "layer norms": layers * 4 * width,
+            "pooler": width * width + width,
+        }
+
+    def counts_of_pretraining(self, config: Shape) -> dict[str, int]:
+        """Return the same of the heads of pretraining; scoring words uses the token embeddings again."""
+        width, narrow = config.hidden_size, config.embedding_width
+        return {
+            "masked-word head": width * narrow + 3 * narrow + config.vocab_size,
+            "next-sentence head": 2 * width + 2,
+        }
+
+    def part_kinds(self, config: Shape, usual: Sequence[PartKind]) -> Sequence[PartKind]:
+        """Return the parts of such a model. Args: usual: BERT's."""
+        return usual
+
     def embeddings(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
         """Return its embeddings. Args: usual: makes BERT's."""
         if not self.has_projection:
@@ -127,17 +179,38 @@ class Family:
 
         return ProjectedEmbeddings(config, noise)
 
-    def layers(self, make: Callable[[], nn.Module], count: int) -> Any:
-        """Return its layers. Args: make: gives a new block of BERT's."""
+    def layers(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
+        """Return its layers. Args: usual: makes one of BERT's blocks."""
         from torch import nn
 
-        return nn.ModuleList(make() for _ in range(count))
+        return nn.ModuleList(usual(config, noise) for _ in range(config.num_hidden_layers))
+
+    def as_last(self, layers: Any, states: Tensor) -> Tensor:
+        """Return hidden states below the last layer as a head could read them."""
+        return states
+
+    def pooler(self, config: Shape) -> nn.Linear:
+        """Return its pooler, without the activation."""
+        from torch import nn
+
+        return nn.Linear(config.hidden_size, config.hidden_size)
 
     def pooler_activation(self) -> Callable[[Tensor], Tensor]:
         """Return the activation of its pooler."""
         import torch
 
         return torch.tanh
+
+    def guessing(self, config: Shape) -> tuple[nn.Linear, Callable[[Tensor], Tensor], nn.LayerNorm]:
+        """Return what its masked-word head does before words are scored: a product, an activation, a norm."""
+        from torch import nn
+
+        from engine.model.activations import activation
+        from engine.model.kernels import Linear
+
+        norm = nn.LayerNorm(config.embedding_width, eps=config.layer_norm_eps)
+        act = activation(self.guessing_act or config.hidden_act)
+        return Linear(config.hidden_size, config.embedding_width), act, norm
 
     def described(self, plain: str) -> tuple[str, str]:
         """Return what a weight that nothing here uses is for, and the sentence of it; "" where unknown."""

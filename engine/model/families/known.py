@@ -10,12 +10,17 @@ from engine.model.families.distilbert import DistilBert
 from engine.model.families.electra import Electra
 from engine.model.families.ernie import Ernie
 from engine.model.families.family import BERT, Family, class_of
+from engine.model.families.modernbert import ModernBert
+from engine.model.families.nomicbert import NomicBert
 from engine.model.families.refused import REFUSED, refused
 from engine.model.families.roberta import Camembert, Roberta, XlmRoberta
 
 FAMILIES: dict[str, Family] = {
     family.model_type: family
-    for family in (BERT, DistilBert(), Electra(), Ernie(), Albert(), Roberta(), XlmRoberta(), Camembert())
+    for family in (
+        *(BERT, DistilBert(), Electra(), Ernie(), Albert(), Roberta(), XlmRoberta(), Camembert()),
+        *(ModernBert(), NomicBert()),
+    )
 }
 
 

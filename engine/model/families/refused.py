@@ -11,7 +11,8 @@ _ENGLISH, _MANY = "google-bert/bert-base-uncased", "google-bert/bert-base-multil
 _RELATIVE = marked(
     "engine", "its attention uses the distance between words, where BERT has a vector for each place"
 )
-_ROTARY = marked("engine", "it turns its vectors by their place, where BERT adds a vector for each place")
+_STRETCHED = marked("engine", "it stretches the rotation by which its words have places")
+_TURNED = marked("engine", "its vectors are turned by their place in an order of their own")
 _WRITES = marked("engine", "it reads with one half and writes with the other; BERT only reads")
 _LEFT = marked("engine", "it reads from left to right and continues texts; BERT reads from both sides")
 _ORDERS = marked("engine", "it learned to guess words in any order, with a second stream of attention")
@@ -33,16 +34,15 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "xlnet": ("XLNet", _ORDERS, _ENGLISH),
     "xlm": ("XLM", _OTHER_BLOCKS, _MANY),
     "flaubert": ("FlauBERT", _OTHER_BLOCKS, _MANY),
-    "modernbert": ("ModernBERT", _ROTARY, _ENGLISH),
-    "nomic_bert": ("NomicBERT", _ROTARY, "BAAI/bge-base-en-v1.5"),
-    "roformer": ("RoFormer", _ROTARY, "google-bert/bert-base-chinese"),
-    "new": ("GTE", _ROTARY, "BAAI/bge-base-en-v1.5"),
-    "gte": ("GTE", _ROTARY, "BAAI/bge-base-en-v1.5"),
-    "neobert": ("NeoBERT", _ROTARY, _ENGLISH),
-    "eurobert": ("EuroBERT", _ROTARY, _MANY),
+    "roformer": ("RoFormer", _TURNED, "google-bert/bert-base-chinese"),
+    "new": ("GTE", _STRETCHED, _MANY),
+    "gte": ("GTE", _STRETCHED, _MANY),
+    "neobert": ("NeoBERT", _OTHER_BLOCKS, "answerdotai/ModernBERT-base"),
+    "eurobert": ("EuroBERT", _OTHER_BLOCKS, _MANY),
+    "jina_embeddings_v3": ("Jina Embeddings", _OTHER_BLOCKS, _MANY),
+    "modernbert-decoder": ("a ModernBERT that writes", _LEFT, "answerdotai/ModernBERT-base"),
     "jina_bert": ("Jina BERT", _RELATIVE, "BAAI/bge-base-en-v1.5"),
-    "jina_embeddings_v3": ("Jina embeddings", _ROTARY, _MANY),
-    "xlm-roberta-flash": ("Jina embeddings", _ROTARY, _MANY),
+    "xlm-roberta-flash": ("Jina Embeddings", _OTHER_BLOCKS, _MANY),
     "nezha": ("NEZHA", _RELATIVE, "hfl/chinese-bert-wwm-ext"),
     "luke": ("LUKE", _TASKS, _ENGLISH),
     "layoutlm": ("LayoutLM", _TASKS, _ENGLISH),

@@ -56,7 +56,7 @@ def starting_model(
 def as_trained(model: PreTraining, config: PretrainConfig) -> None:
     """Give a model the dropouts of a run, and hold still what nothing of its loss would reach."""
     set_dropout(model, config.start.hidden_dropout, config.start.attention_dropout)
-    if not config.objective.next_sentence:
+    if model.config.family.has_next_sentence and not config.objective.next_sentence:
         assert model.bert.pooler is not None
         for parameter in (*model.next_sentence.parameters(), *model.bert.pooler.parameters()):
             parameter.requires_grad_(False)

@@ -71,6 +71,11 @@ def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
             marked("engine", "The model knows only one segment, so it cannot read pairs. Turn {field} off."),
             field="next_sentence",
         )
+    if objective.next_sentence and not shape.family.has_next_sentence:
+        template = marked(
+            "engine", "A {family} has no part for next sentences, so it cannot learn them. Turn {field} off."
+        )
+        raise ConfigError(template, field="next_sentence", family=shape.family.name)
 
 
 def check_start(start: StartConfig) -> None:

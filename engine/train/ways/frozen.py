@@ -85,14 +85,14 @@ def put_head(model: SequenceClassifier, head: LinearHead) -> None:
     """Make of a classifier that reads means one that answers as a regression on these does.
 
     The published class has a pooler with an activation before its classifier, of which its family knows where
-    that is straight. The embeddings' mean, which comes first in a regression's vectors, goes past it.
+    that is straight; where it cannot be, there is none. The embeddings' mean, which comes first in a
+    regression's vectors, goes past it.
     """
-    pooler = model.bert.pooler
-    assert pooler is not None
-    scale, middle = model.config.family.straight
+    pooler, (scale, middle) = model.bert.pooler, model.config.family.straight or (1.0, 0.0)
     with torch.no_grad():
-        pooler.weight.copy_(scale * torch.eye(len(pooler.weight)))
-        pooler.bias.fill_(middle)
+        if pooler is not None:
+            pooler.weight.copy_(scale * torch.eye(len(pooler.weight)))
+            pooler.bias.fill_(middle)
         before, last = np.split(head.weights, [model.config.read_width - model.config.hidden_size], 1)
         last = last / scale
         model.classifier.weight.copy_(torch.from_numpy(np.hstack([last, before])))

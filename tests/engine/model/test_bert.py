@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.model.bert import Read, compile_blocks, set_dropout
+from engine.model.attention import Read
+from engine.model.bert import compile_blocks, set_dropout
 from engine.model.heads import TokenClassifier
 from engine.model.weights import load_classifier, load_encoder
 from engine.text.batch import Bounds

@@ -17,7 +17,8 @@ import torch
 import torch.nn.attention.varlen
 from torch import Tensor
 
-from engine.model import bert
+from engine.model import attention
+from engine.model.bert import Bert
 from engine.model.heads import PreTraining
 from engine.text import batch
 from engine.text.batch import Bounds, EncodedRows, collate
@@ -35,12 +36,12 @@ class _Kernel(torch.autograd.Function):
     """Attention inside each stretch of rows between two offsets; all other rows are left as memory was."""
 
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, offsets: Tensor) -> Tensor:
-        ctx.ends = offsets.tolist()
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, offsets: Tensor, reach: int) -> Tensor:
+        ctx.ends, ctx.reach = offsets.tolist(), reach
         ctx.save_for_backward(q, k, v)
         out = torch.full_like(q, torch.nan)
         for rows in _stretches(ctx.ends):
-            out[rows] = _attended(q[rows], k[rows], v[rows])
+            out[rows] = _attended(q[rows], k[rows], v[rows], reach)
         return out
 
     @staticmethod
@@ -49,32 +50,46 @@ class _Kernel(torch.autograd.Function):
         for rows in _stretches(ctx.ends):
             parts = [saved[rows].detach().requires_grad_() for saved in ctx.saved_tensors]
             with torch.enable_grad():
-                slopes = torch.autograd.grad(_attended(*parts), parts, grads[0][rows])
+                slopes = torch.autograd.grad(_attended(*parts, ctx.reach), parts, grads[0][rows])
             for one, slope in zip(found, slopes, strict=True):
                 one[rows] = slope
-        return (*found, None)
+        return (*found, None, None)
 
 
 def _stretches(ends: list[int]) -> list[slice]:
     return [slice(*pair) for pair in pairwise(ends)]
 
 
-def _attended(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def _attended(q: Tensor, k: Tensor, v: Tensor, reach: int) -> Tensor:
     scores = torch.einsum("qhd,khd->hqk", q, k) / q.shape[-1] ** 0.5
+    places = torch.arange(len(q))
+    far = (places[:, None] - places).abs() > (len(q) if reach < 0 else reach)
+    scores = scores.masked_fill(far, -torch.inf)
     return torch.einsum("hqk,khd->qhd", scores.softmax(-1), v)
 
 
-def _kernel(q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor, max_q: int, max_k: int) -> Tensor:
+def _kernel(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    of_q: Tensor,
+    of_k: Tensor,
+    max_q: int,
+    max_k: int,
+    *,
+    window_size: tuple[int, int] = (-1, -1),
+) -> Tensor:
+    assert window_size[0] == window_size[1]
     assert of_q.dtype == of_k.dtype == torch.int32 and torch.equal(of_q, of_k)
     assert max_q == max_k >= int(of_q.diff().max()) and int(of_q[-1]) <= len(q)
-    result: Tensor = _Kernel.apply(q, k, v, of_q)  # type: ignore[no-untyped-call]
+    result: Tensor = _Kernel.apply(q, k, v, of_q, window_size[0])  # type: ignore[no-untyped-call]
     return result
 
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.nn.attention.varlen, "varlen_attn", _kernel)
-    monkeypatch.setattr(bert, "_has_varlen", lambda *_: True)
+    monkeypatch.setattr(attention, "_has_varlen", lambda *_: True)
 
 
 def masked_batch(lengths: tuple[int, ...]) -> MaskedBatch:
@@ -120,7 +135,8 @@ def learned(kind: str, lengths: tuple[int, ...], device: str = "cpu") -> tuple[T
             loss, _ = task.loss(model, made, task.count([made]))
     else:
         examples, choosing = labelled_batch(lengths).to(torch.device(device)), Classification(LABELS)
-        model = tiny_classifier(**shape).train().to(device)
+        near = {"model_type": "modernbert", "num_hidden_layers": 5, "extra": {"local_attention": 6}}
+        model = tiny_classifier(**shape, **(near if kind == "looking near" else {})).train().to(device)
         with low:
             loss, _ = choosing.loss(model, examples, choosing.count([examples]))
     loss.backward()  # type: ignore[no-untyped-call]
@@ -128,7 +144,7 @@ def learned(kind: str, lengths: tuple[int, ...], device: str = "cpu") -> tuple[T
 
 
 @pytest.mark.parametrize("filler", RAGGED)
-@pytest.mark.parametrize("kind", ["pretraining", "classification"])
+@pytest.mark.parametrize("kind", ["pretraining", "classification", "looking near"])
 def test_rows_that_the_kernel_does_not_write_reach_no_loss_and_no_gradient(
     kind: str, filler: int, request: pytest.FixtureRequest
 ) -> None:
@@ -144,7 +160,7 @@ def test_rows_that_the_kernel_does_not_write_reach_no_loss_and_no_gradient(
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 @pytest.mark.parametrize("filler", RAGGED)
-@pytest.mark.parametrize("kind", ["pretraining", "classification"])
+@pytest.mark.parametrize("kind", ["pretraining", "classification", "looking near"])
 def test_on_a_gpu_memory_full_of_nan_reaches_no_loss_and_no_gradient(
     kind: str, filler: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +170,7 @@ def test_on_a_gpu_memory_full_of_nan_reaches_no_loss_and_no_gradient(
         del left  # the allocator hands these out again, as they are
         with monkeypatch.context() as patched:
             if not serves:
-                patched.setattr(bert, "_has_varlen", lambda *_: False)
+                patched.setattr(attention, "_has_varlen", lambda *_: False)
             found.append(learned(kind, RAGGED[filler], "cuda"))
     (loss, gradients), (wanted_loss, wanted) = found
     torch.testing.assert_close(loss, wanted_loss, rtol=2e-2, atol=2e-2)
@@ -196,7 +212,7 @@ def test_heads_of_a_width_that_the_kernel_refuses_are_attended_to_without_it(
         torch.nn.attention.varlen, "varlen_attn", lambda *given: called.append(1) or _kernel(*given)
     )
     shape = tiny_config(hidden_size=width, num_attention_heads=1, num_hidden_layers=1)
-    found = bert.Bert(shape)(torch.arange(5, 17), bounds=Bounds([7, 5]))
+    found = Bert(shape)(torch.arange(5, 17), bounds=Bounds([7, 5]))
     assert bool(called) == serves and bool(found.last_hidden_state.isfinite().all())
 
 
@@ -208,8 +224,8 @@ def test_the_kernel_serves_only_half_precision_without_dropout_on_a_gpu_that_has
 
     for capability, serves in (((7, 0), False), ((7, 5), False), ((8, 0), True), ((8, 9), True)):
         monkeypatch.setattr(torch.cuda, "get_device_capability", lambda *_, found=capability: found)
-        assert bert._has_varlen(asked(), 0.0) == serves
-        assert bert._has_varlen(asked(torch.float16), 0.0) == serves
-    assert not bert._has_varlen(asked(torch.float32), 0.0)
-    assert not bert._has_varlen(asked(), 0.1)
-    assert not bert._has_varlen(torch.zeros(5, 576, dtype=torch.bfloat16), 0.0)
+        assert attention._has_varlen(asked(), 0.0) == serves
+        assert attention._has_varlen(asked(torch.float16), 0.0) == serves
+    assert not attention._has_varlen(asked(torch.float32), 0.0)
+    assert not attention._has_varlen(asked(), 0.1)
+    assert not attention._has_varlen(torch.zeros(5, 576, dtype=torch.bfloat16), 0.0)

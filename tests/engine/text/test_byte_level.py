@@ -1,4 +1,4 @@
-"""Byte-level pieces: ids, pieces and spans are those of RoBERTa’s own tokenizer; what is asked of any."""
+"""Byte-level pieces: ids and pieces are those of RoBERTa’s and ModernBERT’s own; what is asked of any."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.errors import DataError, ModelError
-from engine.text.byte_level import ByteLevel
+from engine.text.byte_level import MODERNBERT, ROBERTA, ByteLevel, Markers
 from engine.text.read_tokenizer import read_tokenizer, read_wordpiece
 from engine.text.words import words_of
 from tests.fakes import tiny_byte_level, tiny_wordpiece
@@ -34,6 +34,43 @@ def test_the_ids_pieces_and_spans_of_published_texts_are_those_of_transformers(r
     assert names == ["<s>", "<pad>", "</s>", "<unk>"] and tokenizer.mask_id == 50264
 
 
+def test_the_ids_and_pieces_of_a_modernbert_are_those_of_transformers_and_spans_begin_at_words(
+    real_data: Path,
+) -> None:
+    folder = real_data / "tokenizers" / "modernbert-derived"
+    tokenizer, expected = read_tokenizer(folder), json.loads((folder / "expected.json").read_text())
+    assert len(expected["cases"]) == 46 and len(expected["pairs"]) == 4
+    for case in expected["cases"]:
+        found = tokenizer.encode(case["text"])
+        assert (found.input_ids, found.tokens) == (case["ids"], case["tokens"])
+        assert tokenizer.encode_ids([case["text"]])[0].tolist() == case["ids"][1:-1]
+        for (start, stop), (theirs, end) in zip(found.offsets, case["offsets"], strict=True):
+            skipped = case["text"][theirs:start] + case["text"][stop:end]
+            assert theirs <= start <= stop <= end and not skipped.strip()
+    for pair in expected["pairs"]:
+        first, second = pair["pair"]
+        assert tokenizer.encode(first, second or None).input_ids == pair["ids"]
+    assert tokenizer.tokens[tokenizer.pad_id] == "[PAD]" and tokenizer.mask_id == 50284
+    assert tokenizer.encode("a<|endoftext|>").input_ids[2] == 50279 and 50279 in tokenizer.special_ids
+
+
+def test_a_modernberts_vocabulary_is_read_again_and_by_transformers(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    tokenizer = tiny_byte_level(MODERNBERT)
+    tokenizer.save(tmp_path, model_max_length=39)
+    assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "tokenizer_config.json"}
+    again = read_tokenizer(tmp_path)
+    assert again == tokenizer == pickle.loads(pickle.dumps(tokenizer)) != tiny_byte_level()
+    assert again.fingerprint() == tokenizer.fingerprint()
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    for texts in (("the cafe\u0301 [MASK]!",), (TEXT, "a good film")):
+        assert theirs(*texts)["input_ids"] == again.encode(*texts).input_ids
+    assert "token_type_ids" not in theirs("the film")
+    assert (theirs.model_max_length, theirs.mask_token, theirs.cls_token) == (39, "[MASK]", "[CLS]")
+    assert again.encode("cafe\u0301").tokens[-2] == "Ã©"  # one character, where RoBERTa has two
+    assert again.cleaning.startswith(tiny_byte_level().cleaning) and "become one" in again.cleaning
+
+
 @pytest.mark.parametrize("left", ["tokenizer.json", "vocab.json"])
 def test_what_is_written_is_read_again_and_by_transformers(left: str, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
@@ -50,17 +87,21 @@ def test_what_is_written_is_read_again_and_by_transformers(left: str, tmp_path: 
         assert theirs.model_max_length == 39 and theirs.mask_token == "<mask>"
 
 
-def test_a_pair_has_two_separators_between_and_both_ways_to_join_it_agree() -> None:
-    tokenizer = tiny_byte_level()
+@pytest.mark.parametrize("markers", [ROBERTA, MODERNBERT])
+def test_a_pair_has_its_separators_between_and_both_ways_to_join_it_agree(markers: Markers) -> None:
+    tokenizer = tiny_byte_level(markers)
     found = tokenizer.encode("the film", "a play")
-    assert found.tokens[:3] == ["<s>", "t", "he"] and found.tokens[-4:] == ["</s>", "a", "Ġplay", "</s>"]
+    assert found.tokens[:3] == [markers.cls, "t", "he"]
+    assert found.tokens[-4:] == [markers.sep, "a", "Ġplay", markers.sep]
     first, second = tokenizer.encode_ids(["the film", "a play"])
     for most in (None, 9, 7):
         whole = tokenizer.encode("the film", "a play", max_length=most)
         ids, length_a, cut = tokenizer.assemble(first, second, most)
         assert ids.tolist() == whole.input_ids and cut == whole.num_cut
         assert length_a == whole.token_type_ids.count(0)
-        assert whole.input_ids.count(tokenizer.sep_id) == 3 and sum(whole.special_tokens_mask) == 4
+        between = markers.num_between
+        assert whole.input_ids.count(tokenizer.sep_id) == between + 1
+        assert sum(whole.special_tokens_mask) == between + 2
 
 
 def test_words_end_at_spaces_and_marks_and_never_within_a_character() -> None:
@@ -120,6 +161,29 @@ def test_files_that_cut_otherwise_or_are_damaged_are_refused(
     rules = json.loads(path.read_text())
     for name, part in change.items():
         rules[name] = {**rules[name], **part} if name == "model" else part
+    path.write_text(json.dumps(rules))
+    with pytest.raises((ModelError, DataError), match=said):
+        read_tokenizer(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"normalizer": {"type": "Lowercase"}}, "does not cut texts as a ModernBERT does: normalizer is"),
+        ({"single": []}, r'single is \[\], not \["\[CLS\]", "A", "\[SEP\]"\]'),
+        ({"pair": [{"Sequence": {"id": "B"}}, 7]}, "pair is"),
+        ({"single": [{"SpecialToken": 7}]}, "single is"),
+        ({"added_tokens": []}, r"The vocabulary lacks \[PAD\], .* ModernBERT needs"),
+    ],
+)
+def test_a_modernberts_files_that_cut_otherwise_or_are_damaged_are_refused(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    tiny_byte_level(MODERNBERT).save(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    rules = json.loads(path.read_text())
+    for name, part in change.items():
+        (rules if name in rules else rules["post_processor"])[name] = part
     path.write_text(json.dumps(rules))
     with pytest.raises((ModelError, DataError), match=said):
         read_tokenizer(path.parent)
