@@ -71,7 +71,7 @@ def _add_card(commands: Any) -> None:
         "--unread",
         type=Path,
         metavar="FILE",
-        help="a text that no model has learned from, whose blanks are asked",
+        help="a text that no model was trained on, whose blanks are asked",
     )
     card.add_argument(
         "--bert", type=model_named, metavar="MODEL", help="for --unread: a BERT as it is trained in practice"
