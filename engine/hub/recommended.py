@@ -140,6 +140,14 @@ RECOMMENDED = (
         marked("engine", "Any task on English text, capital letters and emoji included"),
     ),
     RecommendedModel(
+        "answerdotai/ModernBERT-base", "ModernBERT", 149, "en", "apache-2.0",
+        marked("engine", "Long English texts and code: up to 8,192 pieces at once"),
+    ),
+    RecommendedModel(
+        "jhu-clsp/ettin-encoder-17m", "ModernBERT", 16.8, "en", "mit",
+        marked("engine", "Ettin: a small ModernBERT for a computer without a GPU"),
+    ),
+    RecommendedModel(
         "google/electra-small-discriminator", "ELECTRA", 13.5, "en", "apache-2.0",
         marked("engine", "English tasks on a computer without a GPU"),
     ),
