@@ -25,42 +25,27 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, marked
-from engine.text.tokenizer import Ids, Tokenizer
+from engine.text.tokenizer import Ids, SpecialNames, Tokenizer
 from engine.text.vocabulary import MASK, ExtraToken
 
 
 @dataclass(frozen=True, slots=True)
-class Markers:
-    """The special tokens of a family, and how they are put around texts.
-
-    family: as it is published. mask: which a vocabulary may lack; as long as [MASK], which may be typed for
-    it. num_between: separators between the two texts of a pair. kind: how `transformers` calls it.
-    has_pair: whether vocab.json and merges.txt alone say all, as older programs read them.
+class Markers(SpecialNames):
+    """What else is told apart. family: as it is published. has_pair: whether vocab.json and merges.txt
+    alone say all, as older programs read them.
     """
 
     family: str
-    pad: str
-    unk: str
-    cls: str
-    sep: str
-    mask: str
-    num_between: int
-    kind: str
     has_pair: bool
-
-    @property
-    def named(self) -> dict[str, str]:
-        """The special tokens by their keys in tokenizer_config.json."""
-        return {f"{key}_token": getattr(self, key) for key in ("pad", "unk", "cls", "sep", "mask")}
 
     def usual(self, name: str) -> ExtraToken:
         """Return a special token as it is looked for in a text: a mask takes the space before it."""
         return ExtraToken(name, lstrip=name == self.mask)
 
 
-ROBERTA = Markers("RoBERTa", "<pad>", "<unk>", "<s>", "</s>", "<mask>", 2, "RobertaTokenizer", True)
+ROBERTA = Markers("<pad>", "<unk>", "<s>", "</s>", "<mask>", 2, False, "RobertaTokenizer", "RoBERTa", True)
 MODERNBERT = Markers(
-    "ModernBERT", "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", 1, "PreTrainedTokenizerFast", False
+    "[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK, 1, False, "PreTrainedTokenizerFast", "ModernBERT", False
 )
 _COMPOSED = marked(
     "engine",
@@ -118,7 +103,7 @@ class ByteLevel(Tokenizer):
     _specials: frozenset[int] = field(init=False, repr=False, compare=False)
 
     def _check(self, ids: dict[str, int]) -> None:
-        needed = [name for key, name in self.markers.named.items() if key != "mask_token"]
+        needed = self.markers.needed
         if missing := [name for name in needed if name not in ids]:
             template = marked("engine", "The vocabulary lacks {missing}. {family} needs {needed}.")
             family = self.markers.family
@@ -173,7 +158,7 @@ class ByteLevel(Tokenizer):
             config["add_prefix_space"] = self.begins_with_space
         else:
             config["model_input_names"] = ["input_ids", "attention_mask"]
-        config["tokenizer_class"] = markers.kind
+        config["tokenizer_class"] = markers.own_class
         if model_max_length is not None:
             config["model_max_length"] = model_max_length
         folder = Path(folder)

@@ -15,7 +15,8 @@ from typing import Any
 from engine.errors import ModelError, Sentence, marked
 from engine.files import damaged, file_in, read_json_object, read_regular
 from engine.text.sentencepiece import CONTROL, MOST_BYTES, USER_DEFINED, check_charsmap, read_pieces
-from engine.text.unigram import ALBERT, BLANK, MOST_SCORE, XLM_R, SpecialNames, Unigram
+from engine.text.tokenizer import SpecialNames
+from engine.text.unigram import ALBERT, BLANK, MOST_SCORE, XLM_R, Unigram
 from engine.text.vocabulary import ANY_CLASS, ExtraToken, check_size, most_tokens, notes_beside, read_added
 
 FILES = ("sentencepiece.bpe.model", "spiece.model")  # of XLM-R and CamemBERT; of ALBERT

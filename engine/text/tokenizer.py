@@ -45,6 +45,34 @@ class Encoding:
     num_cut: int
 
 
+@dataclass(frozen=True, slots=True)
+class SpecialNames:
+    """What a family calls its special tokens, and how it joins two texts.
+
+    mask: which a vocabulary may lack; as long as [MASK], which may be typed for it. num_between,
+    tells_segments: as of `Tokenizer`. own_class: its tokenizer in `transformers`.
+    """
+
+    pad: str
+    unk: str
+    cls: str
+    sep: str
+    mask: str
+    num_between: int
+    tells_segments: bool
+    own_class: str
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Those that no vocabulary may lack."""
+        return self.pad, self.unk, self.cls, self.sep
+
+    @property
+    def named(self) -> dict[str, str]:
+        """All by their keys in tokenizer_config.json."""
+        return {f"{key}_token": getattr(self, key) for key in ("pad", "unk", "cls", "sep", "mask")}
+
+
 class Tokenizer:
     """A vocabulary, and how a text becomes its pieces. Immutable, picklable, safe to share between threads.
 

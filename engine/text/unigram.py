@@ -27,7 +27,7 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, marked
-from engine.text.tokenizer import Ids, Tokenizer, without_halves
+from engine.text.tokenizer import Ids, SpecialNames, Tokenizer, without_halves
 from engine.text.vocabulary import MASK, ExtraToken
 
 BLANK = "▁"  # U+2581, before a word's first piece
@@ -70,27 +70,6 @@ class _Built:
 
 
 _BUILT: WeakValueDictionary[tuple[Any, ...], _Built] = WeakValueDictionary()
-
-
-@dataclass(frozen=True, slots=True)
-class SpecialNames:
-    """What a family calls its special tokens, and how it joins two texts.
-
-    num_between, tells_segments: as of `Tokenizer`. own_class: its tokenizer in `transformers`.
-    """
-
-    pad: str
-    unk: str
-    cls: str
-    sep: str
-    mask: str  # which a vocabulary may lack; as long as [MASK], which may be typed for it
-    num_between: int
-    tells_segments: bool
-    own_class: str
-
-    @property
-    def needed(self) -> tuple[str, ...]:
-        return self.pad, self.unk, self.cls, self.sep
 
 
 XLM_R = SpecialNames("<pad>", "<unk>", "<s>", "</s>", "<mask>", 2, False, "XLMRobertaTokenizer")
@@ -224,12 +203,9 @@ class Unigram(Tokenizer):
         """Write tokenizer.json and tokenizer_config.json: see `Tokenizer.save`."""
         names = self.names
         config: dict[str, Any] = {
+            **names.named,
             "bos_token": names.cls,
             "eos_token": names.sep,
-            "pad_token": names.pad,
-            "unk_token": names.unk,
-            "cls_token": names.cls,
-            "sep_token": names.sep,
             "mask_token": None if self.mask_id is None else names.mask,
             "tokenizer_class": names.own_class if self._is_usual else "PreTrainedTokenizerFast",
         }
