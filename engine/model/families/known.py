@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine.model.families.albert import Albert
+from engine.model.families.bart import Bart
 from engine.model.families.distilbert import DistilBert
 from engine.model.families.electra import Electra
 from engine.model.families.ernie import Ernie
@@ -19,7 +20,7 @@ FAMILIES: dict[str, Family] = {
     family.model_type: family
     for family in (
         *(BERT, DistilBert(), Electra(), Ernie(), Albert(), Roberta(), XlmRoberta(), Camembert()),
-        *(ModernBert(), NomicBert()),
+        *(ModernBert(), NomicBert(), Bart()),
     )
 }
 

@@ -53,7 +53,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "funnel": ("Funnel", _OTHER_BLOCKS, "google/electra-base-discriminator"),
     "megatron-bert": ("Megatron-BERT", _OTHER_BLOCKS, "google-bert/bert-large-uncased"),
     "rembert": ("RemBERT", _NARROW, _MANY),
-    "bart": ("BART", _WRITES, _ENGLISH),
     "mbart": ("mBART", _WRITES, _MANY),
     "pegasus": ("PEGASUS", _WRITES, _ENGLISH),
     "marian": ("Marian", _WRITES, _MANY),
@@ -84,7 +83,6 @@ _BEGINNINGS = {  # of names of weights -> model_type, where config.json says not
     "transformer.h.": "gpt2",
     "transformer.wte.": "gpt2",
     "wte.": "gpt2",
-    "model.encoder.layers.": "bart",
     "model.layers.": "llama",
 }
 
