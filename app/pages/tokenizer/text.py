@@ -74,7 +74,9 @@ class TextView(QWidget):
         """Look at the shared text anew."""
         self._rest.stop()
         inspector, first = self._inspector, self._bar.first
-        if first is None:
+        if first is None:  # a large one takes seconds to read
+            reading, none = self.tr("Reading the vocabulary…"), self.tr("Choose a vocabulary above.")
+            self.plot.set_empty_text(reading if self._bar.is_reading else none)
             return
         if not inspector.text and not inspector.text_pair:
             self._quick.drop()
@@ -105,6 +107,7 @@ class TextView(QWidget):
         is_same = found is not None and self.found is not None and _is_same(found, self.found)
         before = self._row if is_same else -1
         self.found, self._row = found, -1
+        self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is split into."))
         first = self._bar.first
         self.detail.anatomy_link.setVisible(found is not None and first is not None and first.path.is_dir())
         self.strip.set_tokenization(found)
@@ -258,7 +261,6 @@ class TextView(QWidget):
     # ---- building
 
     def _set_up(self) -> None:
-        self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is split into."))
         self.rows_view.show_model(self.rows, WIDTHS)
         self.rows_view.setItemDelegateForColumn(PIECE, ChipDelegate(self.rows_view))
         tidy_spin(self.max_length, 64)

@@ -82,6 +82,11 @@ class VocabularyBar(QWidget):
             self.changed.emit()
 
     @property
+    def is_reading(self) -> bool:
+        """Whether the first vocabulary is still to come."""
+        return self._reading[0].is_asking
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the vocabularies that are open."""
         return tuple(name_of_vocabulary(one.path) for one in (self.first, self.second) if one is not None)

@@ -39,6 +39,17 @@ def page(show_page: ShowPage[TokenizerPage], tmp_path: Path, qtbot: QtBot) -> To
     return page
 
 
+def test_while_the_first_vocabulary_is_read_the_page_says_so(
+    no_models_ship: None, show_page: ShowPage[TokenizerPage], tmp_path: Path, qtbot: QtBot
+) -> None:
+    page = show_page(TokenizerPage)
+    page.bar.choose(write_vocab(tmp_path / "small.txt"))
+    page.text_view.ask()
+    assert page.text_view.plot.empty_text == "Reading the vocabulary…"
+    qtbot.waitUntil(lambda: page.text_view.found is not None or page.bar.first is not None)
+    assert page.session.wait_idle() and page.text_view.plot.empty_text.startswith("Type a text above")
+
+
 def summary(page: TokenizerPage, text: str, pair: str = "") -> None:
     page.session.inspector.set_text(text, pair)
     assert page.session.wait_idle()
