@@ -20,7 +20,7 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.events import Event, Finished, Progress, Steps
 from engine.family.ask import Family, rank_of
-from engine.family.blanks import Blank, draw_blanks
+from engine.family.blanks import Blank, draw_blanks, filled
 from engine.family.card import ANALOGIES, PERCENT, RANKS, SAME_SENSE, UNREAD, UNREAD_IN_PRACTICE
 from engine.family.claims import (
     CLS_VECTOR,
@@ -167,22 +167,15 @@ def of_unread(
     for family in trainings.families:
         now, before = dict[str, np.ndarray](), dict[str, np.ndarray]()
         for one, kept in ((family, now), (family.start, before)):
-            for number, name in enumerate(one.members):
+            for number, (name, member) in enumerate(one.members.items()):
                 yield Progress(stage=_ASKING, done=number, total=len(one.members))
-                kept[name] = np.array(
-                    [
-                        rank_of(one.scores(name, blank.words, blank.place), blank.right) == 1
-                        for blank in blanks
-                    ],
-                    bool,
-                )
+                kept[name] = filled(member, blanks)
         found.append(ExamRow(UNREAD, path.name, PERCENT, shares(now, starts=before)))
         if practice is None or "bert" not in now:
             continue
         if of_practice is None:
             of_practice = filled_in_practice(family, PracticeBert.open(practice), blanks)
-        before.pop("bert", None)
-        reached = shares({**now, "bert": of_practice}, starts=before)
+        reached = shares({**now, "bert": of_practice})
         again.append(ExamRow(UNREAD_IN_PRACTICE, path.name, PERCENT, reached))
     return [_over_trainings(rows) for rows in (found, again) if rows]
 

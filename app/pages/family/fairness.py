@@ -113,7 +113,7 @@ def of_held_out(report: Report) -> str:
         said = translate(
             "family",
             "Scores and claims are for {given} each. The starter model may have read the "
-            "held-out text, so its blanks are of another one.",
+            "held-out text, so it fills blanks in another one.",
         )
     return said.format(given=given_to_each(report))
 

@@ -381,7 +381,7 @@ def test_the_first_sentence_is_one_on_which_reading_both_sides_can_be_seen(
     assert f"no. {found.own.rank}" in note and "36 M WordPieces" in note and "all-MiniLM-L6-v2" in note
     shown.training.buttons["given"].click()
     qtbot.waitUntil(lambda: shown.answered is not None and shown.answered.value.own is None, timeout=60_000)
-    assert "2.5 minutes" in shown.training.buttons["given"].text() and "0.4 M words" in shown.note.text.text()
+    assert "18 minutes" in shown.training.buttons["given"].text() and "62.0 M words" in shown.note.text.text()
     state = shown.as_scene()
     assert state.values["members"] == "first" and "practice" not in state.values
 

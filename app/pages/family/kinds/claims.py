@@ -108,8 +108,8 @@ class ClaimsKind(FamilyKind[NewClaims]):
         """Return why claims have no verdict, each reason once; "" where all have one."""
         found = judged_of(answer.report)
         bare = {words.say(one.reason): None for one in found if one.verdict == NO_VERDICT and one.reason}
-        template = translate("family", "No verdict: {reason}")
-        return " ".join(template.format(reason=one) for one in bare)
+        said = translate("family", "No verdict: {reasons}")
+        return said.format(reasons=" ".join(bare)) if bare else ""
 
     def notes(self, answer: FamilyAnswer[NewClaims]) -> str:
         """Return what has to be known of all verdicts, in sentences."""
