@@ -89,7 +89,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                 passed = seconds / 60 if passed is None and loss <= GOAL else passed
         reached = held_out(Path(folder) / "run" / MODEL, text)
     speeds.append(matrix_peaks("cpu"))
-    told = ", ".join(f"{name} {speeds[0][name] / 1e9:.0f} and {speeds[1][name] / 1e9:.0f}" for name in speeds[0])
+    told = ", ".join(
+        f"{name} {speeds[0][name] / 1e9:.0f} and {speeds[1][name] / 1e9:.0f}" for name in speeds[0]
+    )
     said = ", ".join([recipe.said, *chosen.set])
     when = "" if passed is None else f"{passed:.1f} min"
     print(

@@ -254,7 +254,7 @@ def moved(models: Models) -> tuple[int, int, str, float, str, float, float, floa
 
 def measured() -> tuple[str, str, str]:
     """Return accuracy and its interval as `assets/models/README.md` has them."""
-    card = (MODELS / "README.md").read_text(encoding="utf-8").split("## Tuned", 1)[1]
+    card = (MODELS / "README.md").read_text(encoding="utf-8").partition("\n## Tuned\n")[2]
     line = next(line for line in card.splitlines() if line.startswith("| test accuracy |"))
     said = line.split("|")[2].split()  # 0.744 (95 %: 0.722 to 0.765)
     numbers = [float(word.strip("()")) for word in (said[0], said[3], said[5])]

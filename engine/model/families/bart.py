@@ -83,5 +83,5 @@ class Bart(Family):
         return marked(
             "engine",
             "The half of a BART that reads, taken as a RoBERTa. It has no head for masked words: BART "
-            "fills a blank by writing the text anew.",
+            "fills a blank by writing the whole text again.",
         )

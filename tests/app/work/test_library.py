@@ -213,7 +213,8 @@ def test_a_library_offers_every_run_once_the_newest_first_and_what_is_chosen_in_
     trained = [entry.path.parent.name for entry in library.offered() if entry.origin == TRAINED]
     assert len(trained) == 61 and trained == sorted(trained, reverse=True)
     assert [entry.path for entry in library.own("labels")] == [first / "model"]
-    shipping = [path for path in (shipped.tuned_model(),) if path is not None]
+    tuned = (shipped.tuned_model(), shipped.chinese_tuned_model())
+    shipping = [path for path in tuned if path is not None]
     assert [entry.path for entry in library.offered("labels")] == [*shipping, first / "model"]
     kept = first / "history" / "step-00000037"
     assert library.offered("labels", chosen=kept)[0].path == kept
