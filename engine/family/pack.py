@@ -33,11 +33,11 @@ def pack(folder: Path, out: Path) -> int:
     check_place(out)
     if out.exists() and any(out.iterdir()):
         raise RunError(marked("engine", "The folder {path} is not empty. Name a new one."), path=out)
-    names = {
-        field: "\n".join(Path(place).name for place in getattr(config.text, field).split("\n"))
-        for field in ("text", "validation_text")
-    }
-    config = replace(config, text=replace(config.text, **names))
+    text, kept_apart = (
+        "\n".join(Path(place).name for place in places.split("\n"))
+        for places in (config.text.text, config.text.validation_text)
+    )
+    config = replace(config, text=replace(config.text, text=text, validation_text=kept_apart))
     out.mkdir(parents=True, exist_ok=True)
     for name in report["members"]:
         _pack_member(folder / name / MODEL, out / name / MODEL)
