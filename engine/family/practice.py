@@ -98,8 +98,9 @@ def training_of(card: Mapping[str, Any]) -> PracticeTraining | None:
     stages = [one for one in card.get("chain", ()) if one.get("tokens")]
     if not stages:
         return None
+    base = str(stages[0].get("from", "") or "")
     return PracticeTraining(
         sum(int(one["tokens"]) for one in stages),
         sum(float(one.get("seconds", 0.0)) for one in stages),
-        str(stages[0].get("from", "") or ""),
+        "" if base.startswith("new:") else base,
     )

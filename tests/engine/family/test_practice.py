@@ -58,6 +58,8 @@ def test_how_much_a_model_was_trained_is_the_sum_of_its_stages(tmp_path: Path) -
     found = training_of(json.loads(json.dumps({"chain": stages})))
     assert found is not None and (found.pieces, found.seconds, found.base) == (25, 3.5, "base")
     assert training_of({"task": "pretraining"}) is None
+    fresh = training_of({"chain": [{"from": "new:4x320", "tokens": 10, "seconds": 1.0}]})
+    assert fresh is not None and fresh.base == ""  # begun from no other model
 
 
 @pytest.mark.slow
