@@ -135,6 +135,11 @@ class BertConfig:
         return self.family.has_segments and self.numbers_texts
 
     @property
+    def num_segments(self) -> int:
+        """How many segments a token can be told to be in; 1 where texts are not told apart."""
+        return self.type_vocab_size if self.has_segments else 1
+
+    @property
     def reads_pairs(self) -> bool:
         """Whether it can tell the second text of a pair from the first."""
         return self.type_vocab_size > 1 or not self.has_segments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -35,9 +36,9 @@ def wordpiece() -> WordPiece:
     return WordPiece.from_tokens(list(TOKENS), lowercase=True)
 
 
-def language_model(folder: Path, seed: int = 0) -> Path:
+def language_model(folder: Path, seed: int = 0, **changes: Any) -> Path:
     """Write a model that guesses words and next sentences, each head with a look of its own."""
-    model = PreTraining(tiny_config(**_shape()))
+    model = PreTraining(tiny_config(**{**_shape(), **changes}))
     _stir(model, seed)
     save_model(folder, model, wordpiece(), {"task": "pretraining"})
     return folder

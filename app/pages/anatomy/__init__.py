@@ -1,1 +1,1 @@
-"""One text through BERT, step by step: every number is this text's own and can be worked out by hand."""
+"""One text through a model, step by step: every number is this text's own and can be worked out by hand."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -24,7 +25,6 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.inspect.anatomy.effect import MASKED, heads_of, masks
 from engine.inspect.anatomy.learning import LEARNING_RATE, Lesson
-from engine.inspect.anatomy.steps import step_making
 from engine.inspect.anatomy.vectors import Anatomy, Product, products
 from engine.inspect.anatomy.working import Spot, vector_of
 
@@ -58,7 +58,7 @@ class WeightDialog(QDialog):
         self._models = session.inspector.open_models
         self._asked = Channel(self, session.workers.models)
         self.matrix = found.now.weights[name]
-        self._taken = product_of(found.now, name).taken
+        self._taken = product_of(found.now, name, walk.layer).taken
         self._make_strips()
         self._make_lesson()
         self._lay_out()
@@ -171,7 +171,7 @@ class WeightDialog(QDialog):
     def _made(self) -> str:
         """Return the number that the weight adds to, in words."""
         now = self._found.now
-        made = product_of(now, self._name).made
+        made = product_of(now, self._name, self._walk.layer).made
         if made.endswith(".logits"):
             head = made.partition(".")[0]
             return self.tr("the score of “{word}”").format(word=vectors.answer_words(now, head, self._row))
@@ -233,7 +233,7 @@ class WeightDialog(QDialog):
 
     def _show_lesson(self, answer: str, lesson: Lesson) -> None:
         terms = lesson.taken * lesson.made
-        names = list(vectors.piece_names(self._found.now))
+        names = _in_layers(vectors.piece_names(self._found.now), len(terms))
         letter = vectors.symbol(self._taken)
         starts = ((self.tr("as output weight"), lesson.direct),) if lesson.direct else ()
         self.sum.set_sum(
@@ -277,10 +277,19 @@ class WeightDialog(QDialog):
 
     def _go(self) -> None:
         """Go to the step where the number that the weight multiplies was made."""
-        step, layer = step_making(self._taken, self._walk.layer)
+        step, layer = self._walk.plan.step_making(self._taken, self._walk.layer)
         walk = self._walk.changed(step=step, layer=layer, vector=self._taken, piece=self._place())
         self.went_to.emit(walk.with_number(vectors.width_of(self._taken), self._column))
         self.reject()
+
+
+def _in_layers(pieces: Sequence[str], count: int) -> list[str]:
+    """Return what so many terms are called: the pieces, and the layer where one weight is in every layer."""
+    if count == len(pieces):
+        return list(pieces)
+    said = words.translate("anatomy", "{piece}, layer {layer}")
+    layers = range(1, count // len(pieces) + 1)
+    return [said.format(piece=piece, layer=layer) for layer in layers for piece in pieces]
 
 
 def digits_to_see(change: float) -> int:
@@ -302,7 +311,9 @@ def _strip_picture(title: str, hint: str, values: np.ndarray, number: int, top: 
     return VectorPicture((VectorRowHeader("", -1),), (strip,), {0: number}, count=count)
 
 
-def product_of(anatomy: Anatomy, weight: str) -> Product:
-    """Return what a matrix reads and makes."""
+def product_of(anatomy: Anatomy, weight: str, layer: int) -> Product:
+    """Return what a matrix reads and makes; in this layer where one matrix is in every layer."""
     known = [*vectors.ON_TOP.values(), *products(anatomy.config).values()]
-    return next(one for one in known if one.weight == weight)
+    found = [one for one in known if one.weight == weight]
+    own = [one for one in found if one.made.startswith(f"layer.{layer}.")]
+    return (own or found)[0]

@@ -1,4 +1,4 @@
-"""The Anatomy page: one text through BERT, a step at a time, every number real and worked out.
+"""The Anatomy page: one text through a model, a step at a time, every number real and worked out.
 
 The page holds one `Walk`. Every number of the text is there once it is asked, so that a step, a piece, a
 layer or a head is painted at once; only a model, a text or a change asks the worker.
@@ -40,7 +40,7 @@ from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.anatomy.changes import PassSettings
 from engine.inspect.anatomy.effect import LABEL, MASKED, NEXT, effect, heads_of, masks
-from engine.inspect.anatomy.steps import ORDER
+from engine.inspect.anatomy.forward import stored_layer
 from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.anatomy.working import vector_of
 from engine.inspect.loaded_model import ModelSummary
@@ -63,7 +63,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         super().__init__(session, parent=parent)
         self.setObjectName("anatomy_page")
         self.header.title_label.setText(self.tr("Step by step"))
-        self.header.set_sentence(self.tr("One text through BERT, every number real."))
+        self.header.set_sentence(self.tr("One text through the model, every number real."))
         self.walk = Walk(step=FIRST_STEP)
         self._begins = True  # nothing was chosen yet: it opens at the first word that says something
         self._wanted: Walk | None = None  # in the place of it, as soon as its numbers are there
@@ -245,11 +245,10 @@ class AnatomyPage(LookingPage[AnatomyState]):
     def _take(self, found: ChangedAnatomy) -> None:
         self.accept()
         self._say_count(found.before.num_tokens)
-        config, was = found.now.config, self.found
-        shape = (config.num_hidden_layers, config.num_attention_heads)
+        was = self.found
         walk, wanted, self._wanted = self._wanted or self.walk, self._wanted, None
         self.found = found
-        self.walk = walk.fitted(shape, found.now.num_tokens).changed(changes=found.now.changes)
+        self.walk = walk.fitted(found.now.config, found.now.num_tokens).changed(changes=found.now.changes)
         if wanted is None and (self._begins or self._is_elsewhere(was, found.now)):
             self.walk = self.walk.on_piece(vectors.first_content(found.now))
         self._begins = False
@@ -311,7 +310,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         self._go(self.walk.stepped(by))
 
     def _choose_step(self, place: int) -> None:
-        self._go(self.walk.at(ORDER[place]))
+        self._go(self.walk.at(self.walk.plan.order[place]))
 
     def _choose_number(self, column: int, number: int) -> None:
         columns = self.rows.picture.columns
@@ -517,7 +516,7 @@ class AnatomyPage(LookingPage[AnatomyState]):
         found = self.found
         if found is not None:
             size = found.now.config.hidden_size // found.now.config.num_attention_heads
-            name = f"encoder.layer.{self.walk.layer - 1}.attention.self.value.weight"
+            name = f"{stored_layer(found.now.config, self.walk.layer)}attention.self.value.weight"
             self._show_weight(found, name, (self.walk.head - 1) * size, 0)
 
     def _show_weight(self, found: ChangedAnatomy, name: str, row_: int, column_: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from app.work.page_state import PageState, limited, model_field
 from engine.errors import UserError, marked
 from engine.inspect.anatomy.changes import AS_IT_IS, RESIDUALS, PassSettings
-from engine.inspect.anatomy.steps import OF_LAYER, ORDER
+from engine.inspect.anatomy.steps import BERTS, KEYS, PassPlan, plan_of
 from engine.model.config import BertConfig
 
 MOST, MOST_SCALE = 1_000_000, 100  # of a scene
@@ -24,15 +24,17 @@ WIDTHS = ("head", "width", "inner")  # vectors of a head, of the model, of the f
 class Walk:
     """Everything that decides what the page shows of one text in one model.
 
-    shape: layers, heads. key: the piece that is looked at, in scores and softmax; -1: the one looked at most.
-    vector: of those that a step shows, the one whose number is worked out; "": the step's last. numbers: by
-    width of the vector, the chosen number; -1: the largest. answer: the head on top; "": what the text asks
-    for. said: its answer, by its key; -1: the likeliest. target: the word that stood at the [MASK].
+    plan: the model's steps. shape: layers, heads. key: the piece that is looked at, in scores and softmax;
+    -1: the one looked at most. vector: of those that a step shows, the one whose number is worked out; "":
+    the step's last. numbers: by width of the vector, the chosen number; -1: the largest. answer: the head on
+    top; "": what the text asks for. said: its answer, by its key; -1: the likeliest. target: the word that
+    stood at the [MASK].
     """
 
+    plan: PassPlan = limited(BERTS, kind="given")
     shape: tuple[int, int] = limited((1, 1), kind="given")
     num_pieces: int = limited(1, kind="given")
-    step: str = limited("text", choices=ORDER)
+    step: str = limited("text", choices=KEYS)
     layer: int = limited(1, minimum=1, maximum=MOST)
     head: int = limited(1, minimum=1, maximum=MOST)
     piece: int = limited(1, minimum=0, maximum=MOST)
@@ -47,22 +49,22 @@ class Walk:
     @property
     def place(self) -> int:
         """The step's place among all, from 0."""
-        return ORDER.index(self.step)
+        return self.plan.order.index(self.step)
 
     @property
     def is_in_layer(self) -> bool:
-        return self.step in OF_LAYER
+        return self.step in self.plan.of_layer
 
     def number(self, width: str) -> int:
         """Return the chosen number of vectors of a width."""
         return self.numbers[WIDTHS.index(width)]
 
-    def fitted(self, shape: tuple[int, int], num_pieces: int) -> Walk:
+    def fitted(self, config: BertConfig, num_pieces: int) -> Walk:
         """Return the same for another model or text; what it does not have gives way."""
-        layers, heads = shape
+        layers, heads = shape = (config.num_hidden_layers, config.num_attention_heads)
         is_other = shape != self.shape
         return replace(
-            self,
+            self.in_plan(plan_of(config)),
             shape=shape,
             num_pieces=num_pieces,
             layer=min(self.layer, layers),
@@ -72,6 +74,12 @@ class Walk:
             numbers=(-1, -1, -1) if is_other else self.numbers,
             said=-1 if is_other else self.said,
         )
+
+    def in_plan(self, plan: PassPlan) -> Walk:
+        """Return the same among the steps of a model: where it lacks this one, the one before it in BERT."""
+        before = KEYS[: KEYS.index(self.step) + 1]
+        step = next(key for key in reversed(before) if key in plan.order)
+        return replace(self, plan=plan, step=step, vector=self.vector if step == self.step else "")
 
     def wholly(self, config: BertConfig, num_pieces: int) -> Walk:
         """Return the walk in this model and a text of so many pieces. Raises: UserError: it leads
@@ -85,18 +93,19 @@ class Walk:
                 )
             )
         self.changes.check(config, num_pieces)
-        return replace(self, shape=(layers, heads), num_pieces=num_pieces)
+        return replace(self.in_plan(plan_of(config)), shape=(layers, heads), num_pieces=num_pieces)
 
     def stepped(self, by: int) -> Walk:
         """Return the step before or after; behind a layer's last comes the next layer, as calculated."""
         layers, _heads = self.shape
-        first, last = OF_LAYER[0], OF_LAYER[-1]
+        order, of_layer = self.plan.order, self.plan.of_layer
+        first, last = of_layer[0], of_layer[-1]
         if by > 0 and self.step == last and self.layer < layers:
             return replace(self, layer=self.layer + 1, step=first, vector="")
         if by < 0 and self.step == first and self.layer > 1:
             return replace(self, layer=self.layer - 1, step=last, vector="")
-        step = ORDER[min(max(self.place + by, 0), len(ORDER) - 1)]
-        layer = self.layer if self.is_in_layer or step not in OF_LAYER else 1 if by > 0 else layers
+        step = order[min(max(self.place + by, 0), len(order) - 1)]
+        layer = self.layer if self.is_in_layer or step not in of_layer else 1 if by > 0 else layers
         return replace(self, step=step, layer=layer, vector="")
 
     def at(self, step: str) -> Walk:
@@ -108,7 +117,7 @@ class Walk:
         wanted = min(max(layer, 1), self.shape[0])
         if self.is_in_layer:
             return replace(self, layer=wanted)
-        return replace(self, layer=wanted, step=OF_LAYER[0], vector="")
+        return replace(self, layer=wanted, step=self.plan.of_layer[0], vector="")
 
     def in_head(self, head: int) -> Walk:
         """Return another head; behind the last comes the first."""

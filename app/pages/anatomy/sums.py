@@ -97,16 +97,16 @@ def _products(names: Sequence[str], done: Working, **how: Any) -> WorkedTerms:
 def _sum_of_product(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     letter = _taken(anatomy, spot)
     names = [f"{letter} {i}" for i in range(1, len(done.terms) + 1)]
-    bias = done.steps["bias"]
+    bias = done.steps.get("bias")
     if not np.isfinite(done.terms).all():  # of a mean over all pieces
         return _taken_over(words.translate("anatomy", "made from all pieces together"), done)
     return _products(
         names,
         done,
         heads=(letter, words.translate("anatomy", "weight"), words.translate("anatomy", "product")),
-        starts=((words.translate("anatomy", "bias b"), bias),),
-        total=done.total + bias,
-        ends=(("tanh", written(done.value)),) if done.way == "pooled" else (),
+        starts=() if bias is None else ((words.translate("anatomy", "bias b"), bias),),
+        total=done.total + (bias or 0.0),
+        ends=((vectors.activation_name(anatomy, "C"), written(done.value)),) if done.way == "pooled" else (),
         can_click=weights_of(anatomy, spot)[0] is not None,
     )
 
@@ -120,16 +120,33 @@ def _taken(anatomy: Anatomy, spot: Spot) -> str:
 def _sum_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     names = [words.number(i) for i in range(1, len(done.terms) + 1)]
     root = done.steps["root"]
+    q, k = map(vectors.symbol, anatomy.compared(spot.layer))
     divided = words.translate("anatomy", "by √{size} = {root}").format(
         size=len(names), root=words.decimal(root, 3)
     )
     return _products(
         names,
         done,
-        heads=("q", "k", "q × k"),
+        heads=(q, k, f"{q} × {k}"),
         total=done.total,
         ends=((divided, written(done.value)),),
     )
+
+
+def _sum_of_turned(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
+    letter = vectors.symbol(spot.name).rstrip("′")
+    places = (spot.number, round(done.steps["other"]))
+    names = [f"{letter} {place + 1}" for place in places]
+    sine = "−sin φ" if places[0] < places[1] else "sin φ"
+    heads = (letter, f"cos φ, {sine}", words.translate("anatomy", "product"))
+    return _products(names, done, heads=heads, total=done.value)
+
+
+def _sum_of_gated(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
+    assert done.left is not None and done.right is not None
+    activation = f"{vectors.activation_name(anatomy)} g"
+    lines = ((activation, written(float(done.left[0]))), ("× m", written(float(done.right[0]))))
+    return WorkedTerms(ends=(*lines, ("n", written(done.value))), has_total=False)
 
 
 def _sum_of_share(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
@@ -162,28 +179,35 @@ def _sum_of_values(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
 
 
 def _sum_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
-    steps = done.steps
-    x, mean, spread, gamma, beta = (steps[name] for name in ("x", "mean", "deviation", "gamma", "beta"))
-    middle = (x - mean) / spread
-    lines = (
+    x, mean, spread, gamma = (done.steps[name] for name in ("x", "mean", "deviation", "gamma"))
+    middle, beta = (x - mean) / spread, done.steps.get("beta")
+    lines = [
         (f"{vectors.symbol(done.names[0])}", x),
         (words.translate("anatomy", "minus the mean μ {number}").format(number=written(mean)), x - mean),
         (words.translate("anatomy", "by the spread σ {number}").format(number=written(spread)), middle),
         (words.translate("anatomy", "times γ {number}").format(number=written(gamma)), middle * gamma),
-        (words.translate("anatomy", "plus β {number}").format(number=written(beta)), done.value),
-    )
+    ]
+    if beta is not None:
+        lines.append((words.translate("anatomy", "plus β {number}").format(number=written(beta)), done.value))
     return WorkedTerms(ends=tuple((name, written(x)) for name, x in lines), has_total=False)
 
 
 def _sum_of_activation(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     x = done.steps["x"]
     lines: list[tuple[str, str]] = [("f", written(x))]
-    if anatomy.config.hidden_act == "gelu":
+    if _is_exact_gelu(anatomy, spot):
         lines.append(
             (words.translate("anatomy", "Φ(f), the share of a normal curve below it"), written(_below(x)))
         )
-    lines.append((f"{vectors.activation_name(anatomy)}(f)", written(done.value)))
+    lines.append((f"{vectors.activation_name(anatomy, spot.name)}(f)", written(done.value)))
     return WorkedTerms(ends=tuple(lines), has_total=False)
+
+
+def _is_exact_gelu(anatomy: Anatomy, spot: Spot) -> bool:
+    """Return whether an activation is GELU by the normal curve, not one of its approximations."""
+    pooling, guessing = anatomy.config.family.acts_of_heads(anatomy.config)
+    of_heads = {"masked_word.activation": guessing, "pooler.activation": pooling}
+    return of_heads.get(spot.name, anatomy.config.hidden_act) == "gelu"
 
 
 def _below(x: float) -> float:
@@ -232,6 +256,8 @@ _SUMS: dict[str, Callable[[Anatomy, Spot, Working], WorkedTerms]] = {
     "product": _sum_of_product,
     "pooled": _sum_of_product,
     "scored": _sum_of_product,
+    "turned": _sum_of_turned,
+    "gated": _sum_of_gated,
     "score": _sum_of_score,
     "share": _sum_of_share,
     "mixed": _sum_of_values,
@@ -258,6 +284,12 @@ def _line_of_values(anatomy: Anatomy, spot: Spot, done: Working) -> str:
     )
 
 
+def _line_of_turned(anatomy: Anatomy, spot: Spot, done: Working) -> str:
+    assert done.left is not None and done.right is not None
+    parts = [f"{written(x)} × {written(y)}" for x, y in zip(done.left, done.right, strict=True)]
+    return f"= {' + '.join(parts)} = {written(done.value)}".replace("+ −", "− ")
+
+
 def _line_of_share(anatomy: Anatomy, spot: Spot, done: Working) -> str:
     own = float(done.terms[spot.key])
     return f"= {written(own)} / {written(done.total)} = {value_words(done.value)}"
@@ -274,14 +306,15 @@ def _line_of_parts(anatomy: Anatomy, spot: Spot, done: Working) -> str:
 
 
 def _line_of_norm(anatomy: Anatomy, spot: Spot, done: Working) -> str:
-    steps = done.steps
-    names = ("x", "mean", "deviation", "gamma", "beta")
-    x, mean, spread, gamma, beta = (written(float(steps[name]), 3) for name in names)
-    return f"= ({x} − {mean}) / {spread} × {gamma} + {beta}".replace("− −", "+ ").replace("+ −", "− ")
+    names = ("x", "mean", "deviation", "gamma")
+    x, mean, spread, gamma = (written(float(done.steps[name]), 3) for name in names)
+    shift = f" + {written(float(done.steps['beta']), 3)}" if "beta" in done.steps else ""
+    return f"= ({x} − {mean}) / {spread} × {gamma}{shift}".replace("− −", "+ ").replace("+ −", "− ")
 
 
 _LINES: dict[str, Callable[[Anatomy, Spot, Working], str]] = {
     "sum": _line_of_parts,
+    "turned": _line_of_turned,
     "score": _line_of_score,
     "share": _line_of_share,
     "mixed": _line_of_values,

@@ -11,13 +11,14 @@ from engine.inspect.anatomy.effect import LABEL, MASKED, heads_of, name_of, shar
 from engine.inspect.anatomy.vectors import Anatomy, Product
 from engine.inspect.anatomy.working import Spot
 
-OF_HEAD = ("query", "key", "value", "heads")
-OF_INNER = ("feed_forward_in", "activation")
+OF_HEAD = ("query", "key", "value", "query_turned", "key_turned", "heads")
+OF_INNER = ("feed_forward_in", "activation", "feed_forward_gate", "gated")
 MATRICES = ("scores", "softmax")
 WORDS = "embeddings.word_embeddings.weight"
 ON_TOP = {  # by what they make: the matrices of the heads, whose number is a row's
     "masked_word.logits": Product(WORDS, "masked_word.norm", "masked_word.logits"),
     "C": Product("pooler.dense.weight", "T", "C"),
+    "pooler.dense": Product("pooler.dense.weight", "T", "pooler.dense"),
     "next_sentence.logits": Product("cls.seq_relationship.weight", "C", "next_sentence.logits"),
     "label.logits": Product("classifier.weight", "C", "label.logits"),
 }
@@ -29,6 +30,13 @@ LETTERS = {
     "query": "q",
     "key": "k",
     "value": "v",
+    "query_turned": "q′",
+    "key_turned": "k′",
+    "projected": "x′",
+    "attention_input": "y",
+    "feed_forward_input": "y",
+    "feed_forward_gate": "m",
+    "gated": "n",
     "heads": "z",
     "joined": "z",
     "output": "o",
@@ -141,9 +149,12 @@ def symbol(name: str) -> str:
     return "h" if name == "masked_word.norm" else LETTERS.get(name.rpartition(".")[2], "x")
 
 
-def activation_name(anatomy: Anatomy) -> str:
-    """Return what the model's activation is called."""
-    return {"relu": "ReLU", "silu": "SiLU"}.get(anatomy.config.hidden_act, "GELU")
+def activation_name(anatomy: Anatomy, name: str = "") -> str:
+    """Return what the activation is called behind which a vector is made: of a head, else of the layers."""
+    pooling, guessing = anatomy.config.family.acts_of_heads(anatomy.config)
+    is_pooled = name == "C" or name.startswith("pooler.")
+    act = pooling if is_pooled else guessing if name.startswith("masked_word.") else anatomy.config.hidden_act
+    return {"relu": "ReLU", "silu": "SiLU", "tanh": "tanh"}.get(act, "GELU")
 
 
 def title(anatomy: Anatomy, name: str) -> str:
@@ -151,7 +162,7 @@ def title(anatomy: Anatomy, name: str) -> str:
     kind = name.rpartition(".")[2]
     if kind in ("T", "C"):
         return kind
-    return activation_name(anatomy) if kind == "activation" else f"{_called(kind)} {symbol(name)}"
+    return activation_name(anatomy, name) if kind == "activation" else f"{_called(kind)} {symbol(name)}"
 
 
 def _called(kind: str) -> str:
@@ -168,7 +179,12 @@ def _called(kind: str) -> str:
         "heads": words.translate("anatomy", "passed on"),
         "joined": words.translate("anatomy", "all heads"),
         "output": words.translate("anatomy", "output"),
-        **dict.fromkeys(("attention_norm", "norm"), normed),
+        **dict.fromkeys(("attention_norm", "norm", "attention_input", "feed_forward_input"), normed),
+        "projected": words.translate("anatomy", "projected"),
+        "query_turned": words.translate("anatomy", "turned query"),
+        "key_turned": words.translate("anatomy", "turned key"),
+        "feed_forward_gate": words.translate("anatomy", "multiplier"),
+        "gated": words.translate("anatomy", "product"),
         "feed_forward_in": words.translate("anatomy", "inner"),
         "feed_forward_out": words.translate("anatomy", "out"),
         "dense": words.translate("anatomy", "dense"),

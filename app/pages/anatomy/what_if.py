@@ -87,7 +87,7 @@ class Switches(QWidget):
             box.setChecked((walk.layer, which) in self.changes.no_residual)
         self.position.setMaximum(anatomy.config.max_position_embeddings - 1)
         self.position.setValue(dict(self.changes.positions).get(walk.piece, walk.piece))
-        self.segment.setVisible(anatomy.config.type_vocab_size > 1)
+        self.segment.setVisible(anatomy.config.num_segments > 1)
         segment = dict(self.changes.segments).get(walk.piece, self._own_segment)
         self.segment.setCurrentIndex(min(segment, 1))
         del blockers

@@ -1,1 +1,1 @@
-"""One text through BERT with every number kept, what a change does to the end, and how one weight learns."""
+"""One text through a model, every number kept; what a change does to the end; how one weight learns."""

@@ -1,4 +1,4 @@
-"""What if a part of BERT were otherwise: a head's scale, a residual, where a token stands, in which text."""
+"""What if a part were otherwise: a head's scale, a residual, where a token stands, in which text."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class PassSettings:
                 raise UserError(template, scale=f"{scale:g}", most=MOST_SCALE)
         for changed, most, words in (
             (self.positions, config.max_position_embeddings, _POSITION),
-            (self.segments, config.type_vocab_size, _SEGMENT),
+            (self.segments, config.num_segments, _SEGMENT),
         ):
             for place, value in changed:
                 if not (0 <= place < length and 0 <= value < most):
@@ -95,7 +95,7 @@ class PassSettings:
     def fitted(self, config: BertConfig, length: int) -> PassSettings:
         """Return what of it this model and a text of so many tokens have a place for."""
         layers, heads = config.num_hidden_layers, config.num_attention_heads
-        most, kinds = config.max_position_embeddings, config.type_vocab_size
+        most, kinds = config.max_position_embeddings, config.num_segments
         return PassSettings(
             tuple((one, x) for one, x in self.scales if one[0] <= layers and one[1] <= heads),
             frozenset(one for one in self.no_residual if one[0] <= layers),

@@ -15,15 +15,8 @@ from torch.nn import functional as F
 
 from engine.errors import UserError, marked
 from engine.inspect.anatomy.changes import AS_IT_IS
-from engine.inspect.anatomy.vectors import (
-    ModelInput,
-    Product,
-    Weights,
-    compute,
-    masked_words,
-    products,
-    weights_of,
-)
+from engine.inspect.anatomy.forward import ModelInput, Weights, compute, masked_words, weights_of
+from engine.inspect.anatomy.vectors import Product, input_of, products
 from engine.inspect.attention.weights import Floats, explained_memory, read_only
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.score import must_spell
@@ -39,7 +32,8 @@ class Lesson:
 
     place: of the [MASK]. answer: the id that stood there. weight: its published name; row, column: of it.
     taken, made: (T,), at each token the number that the weight is multiplied by, and the gradient of the
-    number that it adds to: their products add up to `gradient`. direct: what else does: of the word
+    number that it adds to: their products add up to `gradient`. (L T,), layer after layer, where one block is
+    every layer. direct: what else does: of the word
     embeddings, which also score the words, p − 1 or p times the number that is scored; else 0.
     """
 
@@ -92,12 +86,10 @@ def learn(
     encoding = subject.encode(text, text_pair)
     target = _target(subject, answer)
     place = _place(subject, encoding.input_ids, place)
-    length = len(encoding.input_ids)
-    lists = (encoding.input_ids, encoding.token_type_ids, list(range(length)), [1] * length)
-    given = ModelInput(*(torch.tensor(one) for one in lists))
-    with explained_memory(length):
+    given = input_of(subject, encoding, device=torch.device("cpu"))
+    with explained_memory(len(encoding.input_ids)):
         weights = {name: one.detach().cpu().double() for name, one in weights_of(subject).items()}
-        matrix = _matrix(weights, weight, row, column)
+        matrix = _matrix(weights, subject.config, weight, row, column)
         leaf = matrix.clone().requires_grad_()
         found, loss = _loss({**weights, weight: leaf}, subject.config, given, place, target)
         taken, made, direct = _parts(subject.config, weight, row, column, found, loss, given, place, target)
@@ -146,9 +138,9 @@ def _place(subject: LoadedModel, ids: list[int], place: int) -> int:
     return place if place >= 0 else hidden[0]
 
 
-def _matrix(weights: Weights, name: str, row: int, column: int) -> Tensor:
+def _matrix(weights: Weights, config: BertConfig, name: str, row: int, column: int) -> Tensor:
     matrix = weights.get(name)
-    if matrix is None or matrix.ndim != 2 or not _can_learn(name):
+    if matrix is None or not (name == WORDS or _products_of(config, name)):
         raise UserError(
             marked("engine", "{name} is not a matrix that can be followed here."), name=name[:120]
         )
@@ -156,10 +148,6 @@ def _matrix(weights: Weights, name: str, row: int, column: int) -> Tensor:
         template = marked("engine", "{name} has rows 0 to {rows} and columns 0 to {columns}.")
         raise UserError(template, name=name, rows=matrix.shape[0] - 1, columns=matrix.shape[1] - 1)
     return matrix
-
-
-def _can_learn(name: str) -> bool:
-    return name == WORDS or name.startswith("encoder.layer.") or name.startswith("cls.predictions.transform.")
 
 
 def _loss(
@@ -189,15 +177,17 @@ def _parts(
         share = found["masked_word.logits"].softmax(-1)[0, row].item()
         direct = (share - (row == target)) * found["masked_word.norm"][place, column].item()
         return (given.ids == row).to(slopes.dtype), slopes[:, column], direct
-    one = _product_of(config, weight)
-    (slopes,) = torch.autograd.grad(loss, [found[one.made]], retain_graph=True)
-    if slopes.ndim == 3:
-        slopes = slopes.transpose(0, 1).flatten(1)  # (H, T, d) -> (T, D)
-    return found[one.taken][:, column], slopes[:, row], 0.0
+    uses = _products_of(config, weight)
+    made = torch.autograd.grad(loss, [found[one.made] for one in uses], retain_graph=True)
+    # (H, T, d) -> (T, D)
+    whole = [one.transpose(0, 1).flatten(1) if one.ndim == 3 else one for one in made]
+    taken = torch.cat([found[one.taken][:, column] for one in uses])
+    return taken, torch.cat([one[:, row] for one in whole]), 0.0
 
 
-def _product_of(config: BertConfig, weight: str) -> Product:
-    return next(one for one in products(config).values() if one.weight == weight)
+def _products_of(config: BertConfig, weight: str) -> list[Product]:
+    """Return where a matrix is used: once, or in every layer where one block is all of them."""
+    return [one for one in products(config).values() if one.weight == weight]
 
 
 def _plain(tensor: Tensor) -> Floats:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import torch
 
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD
-from engine.inspect.anatomy.steps import before_layer
+from engine.inspect.anatomy.forward import stored_layer, turns
 from engine.inspect.anatomy.vectors import Anatomy, products
 from engine.inspect.attention.weights import Floats
 
@@ -48,11 +49,11 @@ class Spot:
 class Working:
     """The sum behind one number.
 
-    way: "lookup", "sum", "product", "score", "share", "mixed", "joined", "norm", "activation", "pooled",
-    "same", "taken" or "scored". terms: (N,), what is added. left, right: (N,), their factors, None for plain
-    terms; right of a product is the row of a matrix. names: of each term where it has one: the array it
-    stands in. steps: what is done with the sum, by name: bias, root, mean, deviation, gamma, beta, scale.
-    value: the number.
+    way: "lookup", "sum", "product", "turned", "score", "share", "mixed", "joined", "norm", "activation",
+    "gated", "pooled", "same", "taken" or "scored". terms: (N,), what is added. left, right: (N,), their
+    factors, None for plain terms; right of a product is the row of a matrix. names: of each term where it has
+    one: the array it stands in. steps: what is done with the sum, by name, where it is done: bias, root,
+    mean, deviation, gamma, beta, scale. value: the number.
     """
 
     way: str
@@ -84,12 +85,12 @@ def working(anatomy: Anatomy, spot: Spot) -> Working:
     kind, value = spot.kind, value_of(anatomy, spot)
     if spot.name in products(anatomy.config):
         return _product(anatomy, spot, value)
-    if kind in _SUMS or kind in ("attention_residual", "residual"):
+    if kind in ("embeddings.sum", "attention_residual", "residual"):
         return _sum(anatomy, spot, value)
-    if kind.endswith("norm"):
+    if _norm_of(anatomy, spot):
         return _norm(anatomy, spot, value)
     if kind.endswith("activation"):
-        x = vector_of(anatomy, Spot(_before_activation(spot.name), spot.place))[spot.number]
+        x = vector_of(anatomy, replace(spot, name=_before_activation(spot.name)))[spot.number]
         return Working("activation", value, np.array([value], np.float32), steps={"x": float(x)})
     return _OTHERS[kind](anatomy, spot, value)
 
@@ -104,17 +105,37 @@ def vector_of(anatomy: Anatomy, spot: Spot) -> Floats:
     return np.asarray(array if array.ndim == 1 else array[spot.place])
 
 
-_SUMS = {"embeddings.sum": ("embeddings.word", "embeddings.segment", "embeddings.position")}
-_NORMS = {  # by the kind of what a norm makes: what it reads, and its published name
-    "embeddings.norm": ("embeddings.sum", "embeddings.LayerNorm"),
-    "attention_norm": ("attention_residual", "attention.output.LayerNorm"),
-    "norm": ("residual", "output.LayerNorm"),
-    "masked_word.norm": ("masked_word.activation", "cls.predictions.transform.LayerNorm"),
+_NORMS = {  # by the kind of what a norm makes: its published name, in the layer where it is of one
+    "embeddings.norm": "embeddings.LayerNorm",
+    "attention_input": "attention.output.LayerNorm",
+    "attention_norm": "attention.output.LayerNorm",
+    "feed_forward_input": "output.LayerNorm",
+    "norm": "output.LayerNorm",
+    "T": "encoder.final_norm",
+    "C": "pooler.LayerNorm",
+    "masked_word.norm": "cls.predictions.transform.LayerNorm",
 }
 
 
+def _norm_of(anatomy: Anatomy, spot: Spot) -> str:
+    """Return the published name of the norm that makes a number; "" where none does."""
+    stored = _NORMS.get(spot.kind, "")
+    name = (stored_layer(anatomy.config, spot.layer) if spot.layer else "") + stored
+    is_of_text = spot.number < anatomy.config.hidden_size  # not of the embeddings' mean, behind C
+    return name if stored and f"{name}.weight" in anatomy.weights and is_of_text else ""
+
+
+def _taken_by_norm(anatomy: Anatomy, spot: Spot) -> str:
+    """Return the name of what a norm reads."""
+    heads = {"masked_word.norm": "masked_word.activation", "C": "pooler.activation"}
+    if spot.name in heads:
+        return heads[spot.name]
+    plan = anatomy.plan
+    return plan.names(*plan.step_making(spot.name, spot.layer))[0]
+
+
 def _before_activation(name: str) -> str:
-    return name.replace("activation", "dense" if name.startswith("masked_word.") else "feed_forward_in")
+    return name.replace("activation", "feed_forward_in" if name.startswith("layer.") else "dense")
 
 
 def _product(anatomy: Anatomy, spot: Spot, value: float) -> Working:
@@ -122,8 +143,13 @@ def _product(anatomy: Anatomy, spot: Spot, value: float) -> Working:
     made = row_of(anatomy, spot)
     left = vector_of(anatomy, Spot(found.taken, spot.place))
     right = anatomy.weights[found.weight][made]
-    bias = float(anatomy.weights[found.bias][made])
-    return Working("product", value, left * right, left, right, steps={"bias": bias})
+    return Working("product", value, left * right, left, right, steps=_bias(anatomy, found.bias, made))
+
+
+def _bias(anatomy: Anatomy, name: str, number: int) -> dict[str, float]:
+    """Return the bias of a number as a step; no step where there is none."""
+    bias = anatomy.weights.get(name)
+    return {} if bias is None else {"bias": float(bias[number])}
 
 
 def row_of(anatomy: Anatomy, spot: Spot) -> int:
@@ -134,47 +160,65 @@ def row_of(anatomy: Anatomy, spot: Spot) -> int:
 
 
 def _sum(anatomy: Anatomy, spot: Spot, value: float) -> Working:
-    own = f"layer.{spot.layer}."
-    parts: tuple[str, ...] = _SUMS.get(spot.kind, ())
-    if spot.kind == "attention_residual":
-        parts = (before_layer(spot.layer), f"{own}output")
-        is_off = (spot.layer, ATTENTION) in anatomy.changes.no_residual
-    elif spot.kind == "residual":
-        parts = (f"{own}attention_norm", f"{own}feed_forward_out")
-        is_off = (spot.layer, FEED_FORWARD) in anatomy.changes.no_residual
-    else:
-        is_off = False
-    names = parts[1:] if is_off else parts
+    plan = anatomy.plan
+    *parts, _ = plan.names(*plan.step_making(spot.name, spot.layer))
+    which = {"attention_residual": ATTENTION, "residual": FEED_FORWARD}.get(spot.kind)
+    is_off = (spot.layer, which) in anatomy.changes.no_residual
+    names = tuple(parts[1:] if is_off else parts)
     terms = np.array([anatomy[name][spot.place, spot.number] for name in names], np.float32)
     return Working("sum", value, terms, names=names)
 
 
 def _norm(anatomy: Anatomy, spot: Spot, value: float) -> Working:
-    taken, stored = _NORMS[spot.kind]
-    if spot.layer:
-        taken, stored = f"layer.{spot.layer}.{taken}", f"encoder.layer.{spot.layer - 1}.{stored}"
-    row = anatomy[taken][spot.place].astype(np.float64)
+    taken, stored = _taken_by_norm(anatomy, spot), _norm_of(anatomy, spot)
+    row = vector_of(anatomy, replace(spot, name=taken)).astype(np.float64)
     steps = {
         "x": float(row[spot.number]),
         "mean": float(row.mean()),
         "deviation": float(math.sqrt(row.var() + anatomy.config.layer_norm_eps)),
         "gamma": float(anatomy.weights[f"{stored}.weight"][spot.number]),
-        "beta": float(anatomy.weights[f"{stored}.bias"][spot.number]),
     }
+    shift = anatomy.weights.get(f"{stored}.bias")
+    steps |= {} if shift is None else {"beta": float(shift[spot.number])}
     return Working("norm", value, np.array([value], np.float32), names=(taken,), steps=steps)
 
 
-def _score(anatomy: Anatomy, spot: Spot, value: float) -> Working:
+def _turned(anatomy: Anatomy, spot: Spot, value: float) -> Working:
+    """Return a number of a query or key that was turned: of the two that are turned together."""
+    row = anatomy[spot.name.removesuffix("_turned")][spot.head, spot.place]
+    half, config = len(row) // 2, anatomy.config
+    rotation = config.family.rotation(config)
+    assert rotation is not None  # only then is it turned
+    place = torch.tensor([anatomy.positions[spot.place]])
+    cosines, sines = turns(rotation, spot.layer, place, len(row), torch.float32)
+    pair, is_first = spot.number % half, spot.number < half
+    other = spot.number + half if is_first else spot.number - half
+    sine = float(sines[0, pair])
+    left = np.array([row[spot.number], row[other]], np.float32)
+    right = np.array([float(cosines[0, pair]), -sine if is_first else sine], np.float32)
+    steps = {"other": float(other), "place": float(place)}
+    return Working("turned", value, left * right, left, right, steps=steps)
+
+
+def _gated(anatomy: Anatomy, spot: Spot, value: float) -> Working:
     own = f"layer.{spot.layer}."
-    left = anatomy[f"{own}query"][spot.head, spot.place]
-    right = anatomy[f"{own}key"][spot.head, spot.key]
+    left, right = (anatomy[f"{own}{name}"][spot.place] for name in ("activation", "feed_forward_gate"))
+    one = slice(spot.number, spot.number + 1)
+    return Working("gated", value, left[one] * right[one], left[one], right[one])
+
+
+def _score(anatomy: Anatomy, spot: Spot, value: float) -> Working:
+    query, key = anatomy.compared(spot.layer)
+    left, right = anatomy[query][spot.head, spot.place], anatomy[key][spot.head, spot.key]
     return Working("score", value, left * right, left, right, steps={"root": math.sqrt(len(left))})
 
 
 def _share(anatomy: Anatomy, spot: Spot, value: float) -> Working:
     scores = anatomy[f"layer.{spot.layer}.scores"][spot.head, spot.place].astype(np.float64)
-    powers = np.where(np.array(anatomy.mask) == 1, np.exp(scores - scores.max()), 0.0)
-    return Working("share", value, powers.astype(np.float32), scores, steps={"most": float(scores.max())})
+    seen = anatomy.seen(spot.layer, spot.place)
+    most = float(scores[seen].max())
+    powers = np.where(seen, np.exp(np.minimum(scores - most, 0.0)), 0.0)
+    return Working("share", value, powers.astype(np.float32), scores, steps={"most": most})
 
 
 def _mixed(anatomy: Anatomy, spot: Spot, value: float) -> Working:
@@ -202,19 +246,23 @@ def _lookup(anatomy: Anatomy, spot: Spot, value: float) -> Working:
 
 
 def _last(anatomy: Anatomy, spot: Spot, value: float) -> Working:
-    last = f"layer.{anatomy.config.num_hidden_layers}.norm"
+    last = anatomy.plan.before_layer(anatomy.config.num_hidden_layers + 1)
     return Working("same", value, np.array([value], np.float32), names=(last,))
 
 
 def _pooled(anatomy: Anatomy, spot: Spot, value: float) -> Working:
     if spot.number >= anatomy.config.hidden_size:  # of the embeddings' mean
         return Working("taken", value, np.array([value], np.float32))
+    if not anatomy.about.has_pooler:  # of the last states' mean
+        none = np.full(1, np.nan, np.float32)
+        return Working("pooled", value, none, none, none)
     right = anatomy.weights["pooler.dense.weight"][spot.number]
-    bias = float(anatomy.weights["pooler.dense.bias"][spot.number])
     left = anatomy["T"][0]
     if anatomy.about.labels and (anatomy.config.pooling or anatomy.config.layer_mix):
         left = np.full_like(left, np.nan)  # it reads a mean, which is no vector here
-    return Working("pooled", value, left * right, left, right, steps={"bias": bias})
+    way = "product" if spot.name == "pooler.dense" else "pooled"
+    steps = _bias(anatomy, "pooler.dense.bias", spot.number)
+    return Working(way, value, left * right, left, right, steps=steps)
 
 
 def _scored(anatomy: Anatomy, spot: Spot, value: float) -> Working:
@@ -232,6 +280,10 @@ def _scored(anatomy: Anatomy, spot: Spot, value: float) -> Working:
 
 
 _OTHERS = {
+    "query_turned": _turned,
+    "key_turned": _turned,
+    "gated": _gated,
+    "pooler.dense": _pooled,
     "embeddings.word": _lookup,
     "embeddings.segment": _lookup,
     "embeddings.position": _lookup,

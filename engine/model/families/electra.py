@@ -7,15 +7,12 @@ Source: Clark et al. 2020.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from engine.errors import marked
 from engine.model.families.family import SAME_HEADS, Family, as_plain_bert, class_of
 from engine.model.families.shape import Shape
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _SIZES = {  # where config.json leaves them out: those of the small one
     "embedding_size": 128,
@@ -61,6 +58,7 @@ class Electra(Family):
     not_needed = _NOT_NEEDED
     other_classifier = "classifier.dense.weight"
     has_projection = True
+    pooling_act = "gelu"
     guessing_act = "gelu"
     straight = (1.0, 24.0)  # gelu, far from 0: what is read is normed, and hardly ever below -18
 
@@ -83,8 +81,3 @@ class Electra(Family):
         if class_of(config.extra) == "BertModel":
             return marked("engine", "An ELECTRA. It detects replaced words and guesses none.")
         return marked("engine", "An ELECTRA.")
-
-    def pooler_activation(self) -> Callable[[Tensor], Tensor]:
-        from torch.nn.functional import gelu
-
-        return gelu

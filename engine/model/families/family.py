@@ -17,6 +17,7 @@ from engine.model.families.shape import Shape
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from engine.model.families.rotary_shape import RotaryConfig
     from engine.model.parts import PartKind
 
 _LAYER = re.compile(r"(?:(?<=\blayer\.)|(?<=\blayers\.))\d+(?=\.)")
@@ -39,10 +40,11 @@ class Family:
     the first and the last may have others than those between.
     has_next_sentence: whether its model for pretraining has a pooler and a head for next sentences.
     tokens_pass_pooler: whether heads over tokens read them through the pooler. pools: of POOLINGS in
-    config.py, what its published classifier can read of a text. guessing_act: the activation of its
-    masked-word head; "": that of its layers. straight: what a pooler multiplies by, and adds, so that its
-    activation passes on what it reads, to one part in a million; None: it cannot, and a head that is
-    solved for has none.
+    config.py, what its published classifier can read of a text. pooling_act: the activation of its pooler.
+    guessing_act: that of its masked-word head; "": that of its layers. has_plain_scores: whether its scores
+    are products of queries and keys, turned or not, and nothing else. straight: what a pooler multiplies by,
+    and adds, so that its activation passes on what it reads, to one part in a million; None: it cannot, and a
+    head that is solved for has none.
     """
 
     model_type: ClassVar[str] = "bert"
@@ -65,7 +67,9 @@ class Family:
     has_next_sentence: ClassVar[bool] = True
     tokens_pass_pooler: ClassVar[bool] = False
     pools: ClassVar[tuple[str, ...]] = ("",)
+    pooling_act: ClassVar[str] = "tanh"
     guessing_act: ClassVar[str] = ""
+    has_plain_scores: ClassVar[bool] = True
     straight: ClassVar[tuple[float, float] | None] = (2.0**-10, 0.0)  # tanh, next to 0
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -196,10 +200,18 @@ class Family:
         return nn.Linear(config.hidden_size, config.hidden_size)
 
     def pooler_activation(self) -> Callable[[Tensor], Tensor]:
-        """Return the activation of its pooler."""
-        import torch
+        """Return what follows the product of its pooler."""
+        from engine.model.activations import activation
 
-        return torch.tanh
+        return activation(self.pooling_act)
+
+    def acts_of_heads(self, config: Shape) -> tuple[str, str]:
+        """Return the activations of its pooler and of its masked-word head, by name."""
+        return self.pooling_act, self.guessing_act or config.hidden_act
+
+    def rotation(self, config: Shape) -> RotaryConfig | None:
+        """Return how queries and keys are turned by their places; None where a place is a vector."""
+        return None
 
     def guessing(self, config: Shape) -> tuple[nn.Linear, Callable[[Tensor], Tensor], nn.LayerNorm]:
         """Return what its masked-word head does before words are scored: a product, an activation, a norm."""
@@ -209,7 +221,7 @@ class Family:
         from engine.model.kernels import Linear
 
         norm = nn.LayerNorm(config.embedding_width, eps=config.layer_norm_eps)
-        act = activation(self.guessing_act or config.hidden_act)
+        act = activation(self.acts_of_heads(config)[1])
         return Linear(config.hidden_size, config.embedding_width), act, norm
 
     def described(self, plain: str) -> tuple[str, str]:

@@ -203,13 +203,9 @@ class ModernBert(Family):
         return WordEmbeddings(config, _own(config.extra), noise)
 
     def layers(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
-        from torch import nn
+        from engine.model.families.rotary import rotary_layers
 
-        from engine.model.families.rotary import RotaryBlock
-
-        own = _own(config.extra)
-        numbers = range(config.num_hidden_layers)
-        return nn.ModuleList(RotaryBlock(config, own, number, noise) for number in numbers)
+        return rotary_layers(config, _own(config.extra), noise)
 
     def as_last(self, layers: Any, states: Tensor) -> Tensor:
         return layers[-1].final_norm(states)  # type: ignore[no-any-return]
@@ -221,6 +217,13 @@ class ModernBert(Family):
 
     def pooler_activation(self) -> Callable[[Tensor], Tensor]:
         return _unchanged  # it is within
+
+    def acts_of_heads(self, config: Shape) -> tuple[str, str]:
+        act = self.rotation(config).head_act
+        return act, act
+
+    def rotation(self, config: Shape) -> RotaryConfig:
+        return _own(config.extra)
 
     def guessing(self, config: Shape) -> tuple[nn.Linear, Callable[[Tensor], Tensor], nn.LayerNorm]:
         from engine.model.families.rotary import guessing_of
@@ -243,6 +246,7 @@ def _own(document: Mapping[str, Any]) -> RotaryConfig:
             _NOT_AMONG, name="classifier_activation", value=str(act)[:40], names=list(ACTIVATIONS)
         )
     return RotaryConfig(
+        norms_first=True,
         full=RotaryLayer(full),
         near=RotaryLayer(near, window // 2),
         every=every,

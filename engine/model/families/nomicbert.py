@@ -145,12 +145,12 @@ class NomicBert(Family):
         return SegmentedEmbeddings(config, _own(config), noise)
 
     def layers(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
-        from torch import nn
+        from engine.model.families.rotary import rotary_layers
 
-        from engine.model.families.rotary import PostNormBlock
+        return rotary_layers(config, _own(config), noise)
 
-        own, numbers = _own(config), range(config.num_hidden_layers)
-        return nn.ModuleList(PostNormBlock(config, own, number, noise) for number in numbers)
+    def rotation(self, config: Shape) -> RotaryConfig:
+        return _own(config)
 
 
 def _own(config: Shape) -> RotaryConfig:

@@ -161,6 +161,12 @@ class PostNormBlock(nn.Module):
         return self.attention.queries_keys_values(hidden)
 
 
+def rotary_layers(config: Shape, own: RotaryConfig, noise: Noise) -> nn.ModuleList:
+    """Return all layers."""
+    block = RotaryBlock if own.norms_first else PostNormBlock
+    return nn.ModuleList(block(config, own, number, noise) for number in range(config.num_hidden_layers))
+
+
 class WordEmbeddings(nn.Module):
     """The words' vectors, normed. Their places come with attention; what text they are of is not told."""
 

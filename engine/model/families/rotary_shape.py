@@ -29,12 +29,14 @@ class RotaryLayer:
 class RotaryConfig:
     """Which layers see the whole text, which products and norms have biases, and the rest.
 
-    every: one of so many layers sees the whole text, the first one first. is_full: of each layer, where that
-    is said one by one; else empty. head_bias, head_act: of a `NormedPooler` and its like in a masked-word
-    head.
+    norms_first: whether norms stand before attention and feed-forward, as `RotaryBlock` has them, or behind
+    them. every: one of so many layers sees the whole text, the first one first. is_full: of each layer, where
+    that is said one by one; else empty. head_bias, head_act: of a `NormedPooler` and its like in a
+    masked-word head.
     """
 
     full: RotaryLayer
+    norms_first: bool = False
     near: RotaryLayer | None = None  # where some layers do not see the whole text
     every: int = 1
     is_full: tuple[bool, ...] = ()

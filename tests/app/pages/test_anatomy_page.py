@@ -22,7 +22,7 @@ from app.pages.anatomy.steps.known import ALL_STEPS
 from app.session import Session
 from app.settings import AppSettings
 from engine.inspect.anatomy.learning import learn
-from engine.inspect.anatomy.steps import ORDER, STEPS, step_making
+from engine.inspect.anatomy.steps import BERTS, KEYS
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.anatomy.working import value_of
 from engine.inspect.loaded_model import LoadedModel
@@ -48,7 +48,7 @@ def page(session: Session, show_page: ShowPage[Any], model: Path, qtbot: QtBot) 
 
 def test_rows_stand_around_the_chosen_piece_and_none_is_left_out_while_there_is_room(model: Path) -> None:
     found = trace(LoadedModel.open(model), "the bank by the river was steep and the water was cold")
-    walk = Walk(step="qkv").fitted((found.config.num_hidden_layers, 1), found.num_tokens)
+    walk = Walk(step="qkv").fitted(found.config, found.num_tokens)
     count = found.num_tokens
     assert shown_places(found, walk.on_piece(6), count) == list(range(count))
     for piece in (0, 6):
@@ -59,10 +59,10 @@ def test_rows_stand_around_the_chosen_piece_and_none_is_left_out_while_there_is_
 
 
 def test_every_step_of_the_engine_has_its_own_on_the_page_in_the_same_order() -> None:
-    assert tuple(step.key for step in ALL_STEPS) == ORDER
-    for step in STEPS.values():
-        made = step.names(2)[-1:]
-        assert all(step_making(name, 2) == (step.key, 2) for name in made), step
+    assert {step.key for step in ALL_STEPS} == set(KEYS) and len(ALL_STEPS) == len(KEYS)
+    for step in BERTS.order:
+        made = BERTS.names(step, 2)[-1:]
+        assert all(BERTS.step_making(name, 2) == (step, 2) for name in made), step
 
 
 def test_it_opens_at_the_three_vectors_of_the_first_word_that_says_something(
@@ -111,7 +111,7 @@ def test_each_step_keeps_its_name_and_the_strip_moves_with_the_current_one(
 ) -> None:
     for width in (400, 700, 1600):
         page.strip.setFixedWidth(width)
-        for place, step in enumerate(ORDER):
+        for place, step in enumerate(BERTS.order):
             page._go(page.walk.at(step))
             rect = page.strip.rect_of(place)
             assert rect.left() >= 0 and rect.right() <= width + 1, (width, step)
@@ -152,12 +152,30 @@ def press(page: AnatomyPage, *keys: Qt.Key, shift: bool = False) -> None:
         QTest.keyClick(page.rows, key, modifier)
 
 
-def test_every_step_says_what_was_calculated(page: AnatomyPage, model: Path, qtbot: QtBot) -> None:
+SHAPES: dict[str, dict[str, Any]] = {  # of other models than BERT, whose steps are others
+    "bert": {},
+    "albert": {"embedding_size": 12},
+    "modernbert": {"hidden_size": 24, "extra": {"local_attention": 8}},
+    "nomic_bert": {"hidden_size": 24, "hidden_act": "silu"},
+}
+
+
+@pytest.mark.parametrize("family", SHAPES)
+def test_every_step_says_what_was_calculated(
+    page: AnatomyPage, model: Path, qtbot: QtBot, family: str, tmp_path: Path
+) -> None:
+    if family != "bert":
+        model = language_model(tmp_path / family, model_type=family, **SHAPES[family])
+        page.session.inspector.choose(model)
     page.session.inspector.set_text(*PAIR)
-    qtbot.waitUntil(lambda: page.found is not None and page.found.now.text == PAIR[0])
+    qtbot.waitUntil(
+        lambda: (
+            page.found is not None and (page.found.now.text, page.found.now.about.folder) == (PAIR[0], model)
+        )
+    )
     engine = trace(LoadedModel.open(model), *PAIR)
     page._go(page.walk.changed(layer=2, head=3, piece=4))
-    for step in ORDER:
+    for step in page.walk.plan.order:
         page._go(page.walk.at(step))
         told = page.told
         assert told is not None and told.sentence and "{" not in told.sentence + told.of + told.line, step
@@ -171,7 +189,7 @@ def test_every_step_says_what_was_calculated(page: AnatomyPage, model: Path, qtb
             name = column.name
             if not name or step in ("answer", "loss") or (step == "mixed" and name.endswith("heads")):
                 continue
-            first = next(i for i, title in enumerate(header) if str(title).startswith(column.title))
+            first = next(i for i, title in enumerate(header) if f"{title} ".startswith(f"{column.title} "))
             array = engine[name][2] if engine[name].ndim == 3 else engine[name]
             numbers = np.array([row[first : first + array.shape[-1]] for row in shown], float)
             np.testing.assert_allclose(numbers, array[places], rtol=1e-4, atol=1e-5, err_msg=f"{step} {name}")
@@ -258,7 +276,7 @@ def test_a_change_is_told_at_the_very_end_and_taken_back_at_once(
     now = hand.find("anatomy_end").numbers()
     assert [row[1] for row in now[1:]] != [row[2] for row in now[1:]]
     assert now[1][:2] == before[1][:2]
-    marked = {ORDER[i] for i, chip in enumerate(page.strip.chips) if chip.is_changed}
+    marked = {BERTS.order[i] for i, chip in enumerate(page.strip.chips) if chip.is_changed}
     assert {"ids", "vectors", "mixed", "answer"} <= marked and "pieces" not in marked
     assert "no attention residual in layer 2" in hand.said("anatomy_changes")
     hand.click("anatomy_as_it_was")

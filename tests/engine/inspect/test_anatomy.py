@@ -19,6 +19,7 @@ from engine.inspect.anatomy.working import Spot, value_of, working
 from engine.inspect.attention.weights import look
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
+from engine.model.activations import activation
 from engine.model.weights import save_model
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -153,18 +154,19 @@ def spots(found: Anatomy) -> list[Spot]:
     ]
 
 
-def finished(found: Any) -> float:
-    """Return the number that a working ends in, from what it says alone."""
+def finished(found: Any, act: str = "gelu") -> float:
+    """Return the number that a working ends in, from what it says, and the name of the activation."""
     steps, total = found.steps, found.total
+    bias, beta = steps.get("bias", 0.0), steps.get("beta", 0.0)
     ends: dict[str, Callable[[], float]] = {
-        "product": lambda: total + steps["bias"],
-        "scored": lambda: total + steps["bias"],
-        "pooled": lambda: float(np.tanh(total + steps["bias"])),
+        "product": lambda: total + bias,
+        "scored": lambda: total + bias,
+        "pooled": lambda: float(np.tanh(total + bias)),
         "score": lambda: total / steps["root"],
         "mixed": lambda: total * steps.get("scale", 1.0),
         "share": lambda: float(found.terms[4]) / total,
-        "norm": lambda: (steps["x"] - steps["mean"]) / steps["deviation"] * steps["gamma"] + steps["beta"],
-        "activation": lambda: float(torch.nn.functional.gelu(torch.tensor(steps["x"]))),
+        "norm": lambda: (steps["x"] - steps["mean"]) / steps["deviation"] * steps["gamma"] + beta,
+        "activation": lambda: float(activation(act)(torch.tensor(steps["x"]))),
     }
     return ends.get(found.way, lambda: total)()
 

@@ -172,8 +172,9 @@ def test_pages_look_into_it_and_what_they_do_not_show_is_said_in_a_sentence(tmp_
         assert np.allclose(head.weights, seen.attentions[layer, 2, 9], atol=1e-5)
     (found,) = result_of(embed(subject, [text], [PoolingConfig("mean", -1)])).vectors[0]
     assert np.allclose(found, theirs.hidden_states[-1][0].mean(0), atol=1e-5)
-    with pytest.raises(UserError, match=r"are those of ModernBERT, .* Step by step only shows BERT"):
-        trace(subject, "the film")
+    every = trace(subject, text)
+    assert np.allclose(every["T"], theirs.hidden_states[-1][0], atol=1e-5)
+    assert np.allclose(every["layer.3.softmax"], theirs.attentions[2][0], atol=1e-6)
     with pytest.raises(ModelError, match="is a ModernBERT. It was not trained on next sentences"):
         subject.require("next_sentence")
 

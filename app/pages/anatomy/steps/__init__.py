@@ -1,1 +1,1 @@
-"""The twenty steps, in four files by the part of BERT they belong to; `known` has all. See step.py."""
+"""The steps of all models, in four files by the part that they belong to; `known` has all. See step.py."""

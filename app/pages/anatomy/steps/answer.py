@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from app.pages.anatomy import vectors
 from app.pages.anatomy.pictures import StepRows, each_scale
 from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
-from app.pages.anatomy.steps.step import AnatomyStep
+from app.pages.anatomy.steps.step import TAKEN, AnatomyStep, NormStep
 from app.pages.anatomy.sums import StepSum, written
 from app.pages.anatomy.vectors import answer_words, quoted
 from app.plots.vector_rows import BAR, NUMBER, SHARE, VectorColumn, VectorPicture, VectorRowHeader
@@ -41,7 +42,7 @@ class EndsStep(AnatomyStep):
         if "C" in anatomy:
             said = words.translate(
                 "anatomy",
-                "Each piece has its last vector T. C is made from that of [CLS], and "
+                "Each piece has its last vector T. C is made from that of {first}, and "
                 "represents the whole text.",
             )
             if anatomy.about.labels and anatomy.config.pooling:
@@ -54,14 +55,28 @@ class EndsStep(AnatomyStep):
                 said = words.translate(
                     "anatomy",
                     "Each piece has its last vector T. C is made from a mix of what all layers gave for "
-                    "[CLS], and represents the whole text.",
+                    "{first}, and represents the whole text.",
                 )
+        said = said.format(first=anatomy.pieces[0])
         if MASKED not in heads_of(anatomy):
             return said
         more = words.translate(
             "anatomy", "To guess words, T goes through one more matrix, {activation} and norm."
         )
-        return f"{said} {more.format(activation=vectors.activation_name(anatomy))}"
+        return f"{said} {more.format(activation=vectors.activation_name(anatomy, 'masked_word.'))}"
+
+    def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
+        spot = self.spot(anatomy, walk)
+        if spot is not None and spot.name == "T" and walk.plan.norms_first:
+            return FINAL_NORM.formula_of(anatomy, walk.at(FINAL_NORM.key))
+        if spot is None or spot.name != "C":
+            return super().formula_of(anatomy, walk)
+        bias = " + <i>b</i>" if "pooler.dense.bias" in anatomy.weights else ""
+        read = escape(anatomy.pieces[0])
+        if anatomy.about.labels and anatomy.config.pooling:
+            read = words.translate("anatomy", "mean")
+        made = f"{vectors.activation_name(anatomy, 'C')}(<i>T</i><sub>{read}</sub> W{bias})"
+        return f"<i>C</i> = {f'norm({made})' if 'pooler.activation' in anatomy else made}"
 
     def usual(self, anatomy: Anatomy, walk: Walk) -> str:
         return "C" if walk.piece == 0 and "C" in anatomy else "T"
@@ -247,11 +262,12 @@ class LossStep(OnTopStep):
         return walk.changed(target=anatomy.about.wordpiece.as_word((key,)))
 
 
+FINAL_NORM = NormStep("final_norm", formula=f"<i>T</i> = ({TAKEN} − μ) / σ · γ + β")
 ANSWER_STEPS = (
+    FINAL_NORM,
     EndsStep(
         "ends",
         lambda: words.translate("anatomy", "T and C"),
-        "<i>C</i> = tanh(<i>T</i><sub>[CLS]</sub> W + <i>b</i>)",
     ),
     AnswerStep(
         "answer", lambda: words.translate("anatomy", "Answer"), "<i>p</i> = softmax(<i>h</i> Eᵀ + <i>b</i>)"

@@ -11,20 +11,21 @@ from app import words
 from app.pages.anatomy import vectors
 from app.pages.anatomy.pictures import StepRows, each_scale, full_colour
 from app.pages.anatomy.state import Walk
-from app.pages.anatomy.steps.step import AnatomyStep, NormStep, ResidualStep
+from app.pages.anatomy.steps.step import TAKEN, AnatomyStep, NormStep, ResidualStep
 from app.pages.anatomy.vectors import quoted
 from app.plots.layered import value_words
 from app.plots.vector_rows import BAR, NUMBER, SHARE, VectorColumn
 from engine.inspect.anatomy.changes import ATTENTION
+from engine.inspect.anatomy.steps import NORM_BEFORE_ATTENTION
 from engine.inspect.anatomy.vectors import Anatomy
 from engine.inspect.attention.weights import Floats
 
 
 class QkvStep(AnatomyStep):
     formulas: ClassVar = {
-        "query": "<i>q</i> = <i>x</i> W<sub>Q</sub> + <i>b</i>",
-        "key": "<i>k</i> = <i>x</i> W<sub>K</sub> + <i>b</i>",
-        "value": "<i>v</i> = <i>x</i> W<sub>V</sub> + <i>b</i>",
+        "query": f"<i>q</i> = {TAKEN} W<sub>Q</sub> + <i>b</i>",
+        "key": f"<i>k</i> = {TAKEN} W<sub>K</sub> + <i>b</i>",
+        "value": f"<i>v</i> = {TAKEN} W<sub>V</sub> + <i>b</i>",
     }
     is_of_head = True
     is_straight = False
@@ -45,9 +46,44 @@ class QkvStep(AnatomyStep):
         return each_scale(replace(taken, stretch=1.3), query, key, value)
 
 
+class RotationStep(AnatomyStep):
+    is_of_head = True
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        size = anatomy.config.hidden_size // anatomy.config.num_attention_heads
+        return words.translate(
+            "anatomy",
+            "Queries and keys are turned by their position, in pairs: number 1 with {first}, 2 with "
+            "{second} … The first pair turns fastest. So a score depends on the distance between two pieces.",
+        ).format(first=size // 2 + 1, second=size // 2 + 2)
+
+    def usual(self, anatomy: Anatomy, walk: Walk) -> str:
+        return self.shown(anatomy, walk)[1]
+
+    def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
+        spot = self.spot(anatomy, walk)
+        assert spot is not None  # there are queries
+        made, own = vectors.symbol(spot.name), vectors.symbol(spot.name.removesuffix("_turned"))
+        if made == own:  # it is still to be turned
+            return ""
+        half = anatomy[spot.name].shape[-1] // 2
+        number, is_first = spot.number + 1, spot.number < half
+        other, sign = (number + half, "−") if is_first else (number - half, "+")
+        turned = f"<i>{own}</i><sub>{number}</sub> cos φ {sign} <i>{own}</i><sub>{other}</sub> sin φ"
+        return f"<i>{made}</i><sub>{number}</sub> = {turned}"
+
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
+        return each_scale(*rows.vectors("", "→", "", "→"))
+
+
 class ScoresStep(AnatomyStep):
     is_of_head = True
     looks_at_rows = True
+
+    def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
+        query, key = map(vectors.symbol, anatomy.compared(walk.layer))
+        formula = super().formula_of(anatomy, walk)
+        return formula.replace("<i>q</i>", f"<i>{query}</i>").replace("<i>k</i>", f"<i>{key}</i>")
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         key = vectors.key_of(anatomy, walk)
@@ -62,14 +98,16 @@ class ScoresStep(AnatomyStep):
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         anatomy, place = rows.anatomy, rows.walk.piece
-        query = anatomy[f"{rows.own}query"][rows.head, place]
-        key = rows.vector(f"{rows.own}key")
-        top = full_colour([], whole=anatomy[f"{rows.own}key"][rows.head])
+        names = anatomy.compared(rows.walk.layer)
+        q, k = map(vectors.symbol, names)
+        query = anatomy[names[0]][rows.head, place]
+        key = rows.vector(names[1])
+        top = full_colour([], whole=anatomy[names[1]][rows.head])
         assert key.values is not None
-        said = words.translate("anatomy", "q of {piece}").format(piece=anatomy.pieces[place])
+        said = words.translate("anatomy", "{q} of {piece}").format(q=q, piece=anatomy.pieces[place])
         key = replace(key, name="", top=top, over=query, over_words=said)
         product = VectorColumn(
-            "q × k", values=key.values * query, sign="×", hint=words.translate("anatomy", "elementwise")
+            f"{q} × {k}", values=key.values * query, sign="×", hint=words.translate("anatomy", "elementwise")
         )
         product = replace(product, top=full_colour([product]))
         return [key, product, _score_column(rows, "→")]
@@ -80,13 +118,20 @@ class SoftmaxStep(AnatomyStep):
     looks_at_rows = True
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
-        return words.translate(
+        said = words.translate(
             "anatomy", "The scores become shares that add up to 1. {piece} looks at {shares}."
         ).format(piece=quoted(anatomy, walk.piece), shares=_looked_at(anatomy, walk))
+        rotation = anatomy.config.family.rotation(anatomy.config)
+        reach = None if rotation is None else rotation.layer(walk.layer - 1).reach
+        if reach is None:
+            return said
+        near = words.translate("anatomy", "In this layer, a piece sees no more than {reach} to each side.")
+        return f"{said} {near.format(reach=words.number(reach))}"
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         scores = rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece].astype(np.float64)
-        powers = np.exp(scores - scores.max())
+        seen = rows.anatomy.seen(rows.walk.layer, rows.walk.piece)
+        powers = np.where(seen, np.exp(np.minimum(scores - scores[seen].max(), 0.0)), 0.0)
         power = VectorColumn(
             "e^s",
             NUMBER,
@@ -151,10 +196,11 @@ def _looked_at(anatomy: Anatomy, walk: Walk, count: int = 3) -> str:
 
 
 def _score_column(rows: StepRows, sign: str = "") -> VectorColumn:
+    q, k = map(vectors.symbol, rows.anatomy.compared(rows.walk.layer))
     size = rows.anatomy[f"{rows.own}query"].shape[-1]
     values = rows.of(rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece][rows.places])
     return VectorColumn(
-        words.translate("anatomy", "score"), BAR, f"q · k / √{size}", values=values, sign=sign
+        words.translate("anatomy", "score"), BAR, f"{q} · {k} / √{size}", values=values, sign=sign
     )
 
 
@@ -212,11 +258,13 @@ class OutputStep(AnatomyStep):
 
 
 ATTENTION_STEPS = (
+    NormStep(NORM_BEFORE_ATTENTION, formula=f"<i>y</i> = ({TAKEN} − μ) / σ · γ + β"),
     QkvStep(
         "qkv",
         lambda: words.translate("anatomy", "Q, K, V"),
-        "<i>q, k, v</i> = <i>x</i> W<sub>Q, K, V</sub> + <i>b</i>",
+        f"<i>q, k, v</i> = {TAKEN} W<sub>Q, K, V</sub> + <i>b</i>",
     ),
+    RotationStep("rotation", lambda: words.translate("anatomy", "Rotation")),
     ScoresStep(
         "scores",
         lambda: words.translate("anatomy", "Scores"),
@@ -242,11 +290,11 @@ ATTENTION_STEPS = (
     ),
     ResidualStep(
         "attention_residual",
-        formula="<i>r</i> = <i>x</i> + <i>o</i>",
+        formula=f"<i>r</i> = {TAKEN} + <i>o</i>",
         which=ATTENTION,
         added=lambda: words.translate(
             "anatomy", "The input of attention bypasses it, and is added to its output."
         ),
     ),
-    NormStep("attention_norm", formula="<i>y</i> = (<i>r</i> − μ) / σ · γ + β"),
+    NormStep("attention_norm", formula=f"<i>y</i> = ({TAKEN} − μ) / σ · γ + β"),
 )

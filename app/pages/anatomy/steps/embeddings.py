@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from app import words
-from app.pages.anatomy.pictures import StepRows, one_scale
+from app.pages.anatomy import vectors
+from app.pages.anatomy.pictures import StepRows, each_scale, one_scale
 from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
-from app.pages.anatomy.steps.step import AnatomyStep, NormStep
+from app.pages.anatomy.steps.step import TAKEN, AnatomyStep, NormStep
 from app.pages.anatomy.vectors import quoted
 from app.plots.vector_rows import TEXT, VectorColumn
 from engine.inspect.anatomy.vectors import Anatomy
@@ -15,9 +16,9 @@ from engine.inspect.anatomy.vectors import Anatomy
 class TextStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         template = (
-            words.translate("anatomy", "One text. BERT reads it as {count} pieces.")
+            words.translate("anatomy", "One text. The model reads it as {count} pieces.")
             if anatomy.text_pair is None
-            else words.translate("anatomy", "Two texts, A and B. BERT reads them as {count} pieces.")
+            else words.translate("anatomy", "Two texts, A and B. The model reads them as {count} pieces.")
         )
         return template.format(count=words.number(anatomy.num_tokens))
 
@@ -87,9 +88,15 @@ def _kind(anatomy: Anatomy, place: int) -> str:
 
 class IdsStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
-        template = words.translate(
-            "anatomy",
-            "{piece} is row {id} of the {count} words, in segment {segment}, at position {position}.",
+        template = (
+            words.translate(
+                "anatomy",
+                "{piece} is row {id} of the {count} words, in segment {segment}, at position {position}.",
+            )
+            if SEGMENT in anatomy
+            else words.translate(
+                "anatomy", "{piece} is row {id} of the {count} words, at position {position}."
+            )
         )
         place = walk.piece
         return template.format(
@@ -102,6 +109,7 @@ class IdsStep(AnatomyStep):
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         anatomy = rows.anatomy
+        segment = (words.translate("anatomy", "segment"), words.translate("anatomy", "A 0, B 1"))
         return [
             VectorColumn(title, TEXT, hint, texts=rows.texts([str(x) for x in one]))
             for title, hint, one in (
@@ -110,11 +118,7 @@ class IdsStep(AnatomyStep):
                     words.translate("anatomy", "row of the words"),
                     anatomy.ids,
                 ),
-                (
-                    words.translate("anatomy", "segment"),
-                    words.translate("anatomy", "A 0, B 1"),
-                    anatomy.segments,
-                ),
+                *([(*segment, anatomy.segments)] if SEGMENT in anatomy else []),
                 (
                     words.translate("anatomy", "position"),
                     words.translate("anatomy", "from 0"),
@@ -129,32 +133,67 @@ class IdsStep(AnatomyStep):
 
 class VectorsStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
-        return words.translate(
-            "anatomy",
-            "Three rows are looked up for {piece}: word, segment and position, {width} numbers each.",
-        ).format(piece=quoted(anatomy, walk.piece), width=anatomy.config.hidden_size)
+        said = {
+            1: words.translate("anatomy", "One row is looked up for {piece}: its word, {width} numbers."),
+            2: words.translate(
+                "anatomy", "Two rows are looked up for {piece}: word and segment, {width} numbers each."
+            ),
+            3: words.translate(
+                "anatomy",
+                "Three rows are looked up for {piece}: word, segment and position, {width} numbers each.",
+            ),
+        }[len(self.shown(anatomy, walk))]
+        return said.format(piece=quoted(anatomy, walk.piece), width=anatomy.config.embedding_width)
+
+    def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
+        return ", ".join(LOOKED_UP[name] for name in self.shown(anatomy, walk))
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
-        return one_scale(*rows.vectors("", "", ""))
+        return one_scale(*rows.vectors(*("" for _ in rows.names)))
 
 
 class SumStep(AnatomyStep):
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
-        return words.translate("anatomy", "The three vectors are added, number by number.")
+        return words.translate("anatomy", "The vectors of a piece are added, number by number.")
+
+    def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
+        *added, made = (f"<i>{vectors.symbol(name)}</i>" for name in self.shown(anatomy, walk))
+        return f"{made} = {' + '.join(added)}"
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
-        return one_scale(*rows.vectors("", "+", "+", "="))
+        *added, made = rows.vectors("", *("+" for _ in rows.names[2:]), "=")
+        return one_scale(*added, made)
 
 
+class ProjectionStep(AnatomyStep):
+    is_straight = False
+
+    def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        return words.translate(
+            "anatomy",
+            "The embeddings have {narrow} numbers, the layers {width}. One matrix makes these from those.",
+        ).format(narrow=anatomy.config.embedding_width, width=anatomy.config.hidden_size)
+
+    def columns(self, rows: StepRows) -> list[VectorColumn]:
+        return each_scale(*rows.vectors("", "→"))
+
+
+SEGMENT = "embeddings.segment"
+LOOKED_UP = {
+    "embeddings.word": "<i>w</i> = W<sub>id</sub>",
+    SEGMENT: "<i>s</i> = S<sub>segment</sub>",
+    "embeddings.position": "<i>p</i> = P<sub>position</sub>",
+}
 EMBEDDING_STEPS = (
     TextStep("text", lambda: words.translate("anatomy", "Text")),
     PiecesStep("pieces", lambda: words.translate("anatomy", "Pieces")),
     IdsStep("ids", lambda: words.translate("anatomy", "Ids")),
-    VectorsStep(
-        "vectors",
-        lambda: words.translate("anatomy", "3 vectors"),
-        "<i>w</i> = W<sub>id</sub>, <i>s</i> = S<sub>segment</sub>, <i>p</i> = P<sub>position</sub>",
+    VectorsStep("vectors", lambda: words.translate("anatomy", "Vectors")),
+    SumStep("sum", lambda: words.translate("anatomy", "Sum")),
+    NormStep("embedding_norm", formula=f"<i>x</i> = ({TAKEN} − μ) / σ · γ + β"),
+    ProjectionStep(
+        "projection",
+        lambda: words.translate("anatomy", "Projection"),
+        f"<i>x</i>′ = {TAKEN} W + <i>b</i>",
     ),
-    SumStep("sum", lambda: words.translate("anatomy", "Sum"), "<i>e</i> = <i>w</i> + <i>s</i> + <i>p</i>"),
-    NormStep("embedding_norm", formula="<i>x</i> = (<i>e</i> − μ) / σ · γ + β"),
 )

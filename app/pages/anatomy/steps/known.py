@@ -13,7 +13,7 @@ from app.pages.anatomy.steps.embeddings import EMBEDDING_STEPS
 from app.pages.anatomy.steps.feed_forward import FEED_FORWARD_STEPS
 from app.pages.anatomy.steps.step import AnatomyStep
 from app.plots.step_chips import StepChip
-from engine.inspect.anatomy.steps import ORDER
+from engine.inspect.anatomy.steps import NORM_BEFORE_ATTENTION, NORM_BEFORE_FEED_FORWARD
 
 ALL_STEPS = (*EMBEDDING_STEPS, *ATTENTION_STEPS, *FEED_FORWARD_STEPS, *ANSWER_STEPS)
 _BY_KEY = {step.key: step for step in ALL_STEPS}
@@ -39,23 +39,25 @@ def title_of(walk: Walk) -> str:
 GROUPS: dict[str, Callable[[], str]] = {  # by the step that a group begins with
     "text": lambda: words.translate("anatomy", "Pieces"),
     "vectors": lambda: words.translate("anatomy", "Embeddings"),
-    "qkv": lambda: words.translate("anatomy", "Attention"),
-    "feed_forward": lambda: words.translate("anatomy", "Feed-forward"),
-    "ends": lambda: words.translate("anatomy", "Answer"),
+    **dict.fromkeys((NORM_BEFORE_ATTENTION, "qkv"), lambda: words.translate("anatomy", "Attention")),
+    **dict.fromkeys(
+        (NORM_BEFORE_FEED_FORWARD, "feed_forward"), lambda: words.translate("anatomy", "Feed-forward")
+    ),
+    **dict.fromkeys(("final_norm", "ends"), lambda: words.translate("anatomy", "Answer")),
 }
 FIRST_STEP = "vectors"  # where one begins
-FIRST_CHANGED = "qkv"  # from which on a part can be switched off
 
 
 def can_change(walk: Walk) -> bool:
     """Whether a part can be switched off where a walk stands, or one is off already."""
-    return walk.place >= ORDER.index(FIRST_CHANGED) or bool(walk.changes)
+    order = walk.plan.order
+    return walk.place >= order.index(walk.plan.of_layer[0]) or bool(walk.changes)
 
 
 def chips(walk: Walk, found: ChangedAnatomy) -> tuple[StepChip, ...]:
-    """Return all steps as they stand on the strip: what is off, and what is otherwise than before."""
+    """Return the model’s steps as they stand on the strip: what is off, and what is otherwise than before."""
     made, group = list[StepChip](), ""
-    for step in ALL_STEPS:
+    for step in (_BY_KEY[key] for key in walk.plan.order):
         off = step.off_name(walk)
         group = GROUPS[step.key]() if step.key in GROUPS else group
         changed = bool(found.changed) and step.is_changed(found, walk)
@@ -66,5 +68,5 @@ def chips(walk: Walk, found: ChangedAnatomy) -> tuple[StepChip, ...]:
 def neighbours(walk: Walk) -> tuple[str, str]:
     """Return the names of the steps before and after; "" where there is none."""
     before = step_at(walk.stepped(-1)).name() if walk.place else ""
-    after = step_at(walk.stepped(1)).name() if walk.place < len(ORDER) - 1 else ""
+    after = step_at(walk.stepped(1)).name() if walk.place < len(walk.plan.order) - 1 else ""
     return before, after

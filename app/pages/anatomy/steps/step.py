@@ -18,17 +18,18 @@ from app.pages.anatomy.requests import ChangedAnatomy
 from app.pages.anatomy.state import Walk
 from app.pages.anatomy.sums import StepSum, worked_out
 from app.plots.vector_rows import VectorColumn, VectorPicture
-from engine.inspect.anatomy.steps import STEPS
 from engine.inspect.anatomy.vectors import Anatomy
-from engine.inspect.anatomy.working import Spot, vector_of
+from engine.inspect.anatomy.working import Spot, vector_of, working
 from engine.inspect.attention.weights import Floats
+
+TAKEN = "{x}"  # in a formula: the letter of the first vector of a step
 
 
 @dataclass(frozen=True, eq=False)
 class AnatomyStep:
     """One step; a class of its own says what differs.
 
-    key: stands in scenes and settings. name: what it is called. formula: as HTML, ours.
+    key: stands in scenes and settings. name: what it is called. formula: as HTML, ours, with TAKEN.
     """
 
     key: str
@@ -58,7 +59,7 @@ class AnatomyStep:
 
     def shown(self, anatomy: Anatomy, walk: Walk) -> tuple[str, ...]:
         """Return the names of the arrays whose numbers can be worked out, from left to right."""
-        return tuple(name for name in STEPS[self.key].names(walk.layer) if name in anatomy)
+        return tuple(name for name in walk.plan.names(self.key, walk.layer) if name in anatomy)
 
     def usual(self, anatomy: Anatomy, walk: Walk) -> str:
         """Return the vector that it is about."""
@@ -84,9 +85,14 @@ class AnatomyStep:
         return Spot(name, place, min(number, len(vector) - 1), head)
 
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
-        """Return the formula of what is worked out."""
-        spot, activation = self.spot(anatomy, walk), vectors.activation_name(anatomy)
+        """Return the formula of what is worked out, without a bias that the model does not have."""
+        spot, shown = self.spot(anatomy, walk), self.shown(anatomy, walk)
         formula = self.formula if spot is None else self.formulas.get(spot.kind, self.formula)
+        if shown:
+            formula = formula.replace(TAKEN, f"<i>{vectors.symbol(shown[0])}</i>")
+        if spot is not None and not working(anatomy, spot).steps.keys() & {"bias", "beta"}:
+            formula = formula.replace(" + <i>b</i>", "").replace(" + β", "")
+        activation = vectors.activation_name(anatomy, "" if spot is None else spot.name)
         if activation == "GELU":
             return formula
         return formula.replace("GELU", activation).partition(" = <i>f</i> · Φ")[0]
@@ -122,14 +128,28 @@ class NormStep(AnatomyStep):
     name: Callable[[], str] = lambda: words.translate("anatomy", "Norm")
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
+        if len(self.shown(anatomy, walk)) == 1:
+            return words.translate(
+                "anatomy", "The first layer reads what has just been normed, so it has no norm here."
+            )
+        spot = self.spot(anatomy, walk)
+        if spot is not None and "beta" not in working(anatomy, spot).steps:
+            return words.translate(
+                "anatomy",
+                "Each vector is scaled to mean 0 and spread 1. Then each number gets its own "
+                "scale γ, which was learned.",
+            )
         return words.translate(
             "anatomy",
             "Each vector is scaled to mean 0 and spread 1. Then each number gets its own "
             "scale γ and shift β, which were learned.",
         )
 
+    def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
+        return super().formula_of(anatomy, walk) if len(self.shown(anatomy, walk)) > 1 else ""
+
     def columns(self, rows: StepRows) -> list[VectorColumn]:
-        return each_scale(*rows.vectors("", "→"))
+        return each_scale(*rows.vectors(*("", "→")[: len(rows.names)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +175,7 @@ class ResidualStep(AnatomyStep):
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
         if (walk.layer, self.which) in anatomy.changes.no_residual:
             return self.formula.partition("=")[0] + "= " + self.formula.rpartition("+ ")[2]
-        return self.formula
+        return super().formula_of(anatomy, walk)
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         is_off = (rows.walk.layer, self.which) in rows.anatomy.changes.no_residual
