@@ -16,7 +16,7 @@ from engine.errors import ModelError, Sentence, marked
 from engine.files import damaged, file_in, read_json_object, read_regular
 from engine.text.sentencepiece import CONTROL, MOST_BYTES, USER_DEFINED, check_charsmap, read_pieces
 from engine.text.tokenizer import SpecialNames
-from engine.text.unigram import ALBERT, BLANK, DEBERTA, MOST_SCORE, RUNS, XLM_R, Unigram
+from engine.text.unigram import ALBERT, BLANK, DEBERTA, MOST_SCORE, RUNS, TYPED, XLM_R, Unigram
 from engine.text.vocabulary import ANY_CLASS, ExtraToken, check_size, most_tokens, notes_beside, read_added
 
 FILES = ("sentencepiece.bpe.model", "spiece.model", "spm.model")  # of XLM-R and CamemBERT; ALBERT; DeBERTa
@@ -38,6 +38,12 @@ _QUOTES = [{"type": "Replace", "pattern": {"String": mark * 2}, "content": '"'} 
 _ACCENTS = [{"type": "NFKD"}, {"type": "StripAccents"}]
 _LOWER = [{"type": "Lowercase"}]
 _COMPOSES = [{"type": "Replace", "pattern": {"Regex": RUNS}, "content": " "}, {"type": "NFC"}]
+_APART = {  # as it is written with bytes
+    "type": "Split",
+    "pattern": {"Regex": TYPED},
+    "behavior": "MergedWithPrevious",
+    "invert": False,
+}
 _BLANKS = [  # taken off by splitting at blanks, too
     {"type": "Strip", "strip_left": False, "strip_right": True},
     {"type": "Strip", "strip_left": True, "strip_right": True},
@@ -143,6 +149,8 @@ def _check_splitting(path: Path, said: Any) -> None:
     parts = parts if isinstance(parts, list) else [parts]
     if parts[:1] == [{"type": "WhitespaceSplit"}]:
         parts = parts[1:]
+    if parts[-1:] == [_APART]:
+        parts = parts[:-1]
     part = parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {"type": said}
     _expect(path, "pre_tokenizer", part.get("type"), "Metaspace")
     _expect(path, "replacement", part.get("replacement"), BLANK)

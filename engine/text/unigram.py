@@ -75,6 +75,7 @@ _SPLIT_TO_BYTES = marked(
 _BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 _BYTES_OF_ONE = re.compile("(?:<0x[0-9A-F]{2}>)+")
 RUNS = r"\s{2,}|[\n\r\t]"  # of blanks, which DeBERTa's class in `transformers` 5 makes one
+TYPED = "<(?=0x[0-9A-F]{2}>)"  # the beginning of a byte’s name, which is no byte where it is typed
 
 
 class _Built:
@@ -190,6 +191,8 @@ class Unigram(Tokenizer):
             tokenizer.normalizer = normalizers.Sequence(steps)
         blanks = pre_tokenizers.Metaspace(replacement=BLANK, prepend_scheme="always")
         parts = [blanks] if self.composes else [pre_tokenizers.WhitespaceSplit(), blanks]
+        if self.byte_fallback:
+            parts.append(pre_tokenizers.Split(Regex(TYPED), "merged_with_previous"))
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
         tokenizer.decoder = decoders.Metaspace(replacement=BLANK, prepend_scheme="always")
         if self.byte_fallback:

@@ -477,6 +477,8 @@ def test_debertas_pieces_of_a_file_are_those_of_sentencepiece_bytes_and_map_incl
     for case in texts:
         found = tokenizer.encode(case["text"])
         assert found.input_ids == [1, *case["ids"], 2] and found.tokens[1:-1] == case["pieces"]
+    typed = tokenizer.encode("write ＜0x41> here").tokens[1:-1]  # the name of a byte, which is none
+    assert typed == ["▁write", "▁<", "0", "x", "41", ">", "▁here"]
     by_bytes = [case for case in texts if any(piece.startswith("<0x") for piece in case["pieces"])]
     assert by_bytes and all(3 not in case["ids"] for case in by_bytes)
 
@@ -521,6 +523,8 @@ def test_a_character_that_no_piece_has_is_written_as_its_bytes_and_shown_as_itse
     words = trace(tokenizer, "film 龘\u20ac (x").words
     assert [word.text for word in words] == ["▁film", "▁龘\u20ac", "▁(", "x"]
     assert words[0].outcome == "whole" and words[1].outcome == "likeliest" and not words[1].failed
+    typed = ["▁", "<0x3C>", "<0x30>", "x", "<0x34>", "1", "<0x3E>"]
+    assert tokenizer.encode("<0x41>").tokens[1:-1] == typed  # the name of a byte, which is none
     assert tokenizer.score_of("<0xE9>") is None and tokenizer.score_of("▁film") == -4.0
     assert "bytes" in tokenizer.splitting and "bytes" not in tiny_unigram().splitting
 
