@@ -190,7 +190,9 @@ class Unigram(Tokenizer):
         if steps:
             tokenizer.normalizer = normalizers.Sequence(steps)
         blanks = pre_tokenizers.Metaspace(replacement=BLANK, prepend_scheme="always")
-        parts = [blanks] if self.composes else [pre_tokenizers.WhitespaceSplit(), blanks]
+        parts: list[pre_tokenizers.PreTokenizer] = [blanks]
+        if not self.composes:
+            parts.insert(0, pre_tokenizers.WhitespaceSplit())
         if self.byte_fallback:
             parts.append(pre_tokenizers.Split(Regex(TYPED), "merged_with_previous"))
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
