@@ -18,7 +18,8 @@ from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
 from engine.text.byte_level import ROBERTA, ByteLevel, Markers
-from engine.text.unigram import ALBERT, Unigram
+from engine.text.unigram import ALBERT, DEBERTA, Unigram
+from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 
 TOKENS = (
@@ -64,7 +65,7 @@ def tiny_byte_level(markers: Markers = ROBERTA) -> ByteLevel:
 
 
 def tiny_unigram(kind: str = "xlm-roberta") -> Unigram:
-    """Return letters and a few words with scores, and the special tokens of "albert" or of "camembert"."""
+    """Return letters and a few words with scores, and the special tokens of a kind; bytes for "deberta"."""
     likely = {"▁": -4.0, "▁the": -3.0, "▁a": -3.5, "▁film": -4.0, "film": -5.0, "▁good": -4.5, "▁bad": -4.5}
     likely |= {"▁play": -5.0, "ing": -5.5, "fi": -6.0, "▁caf": -7.0, "今天": -7.0, "!": -4.0, ",": -4.0}
     scored = [*likely.items(), *((letter, -8.0) for letter in "abcdefghijklmnopqrstuvwxyzé今天()12")]
@@ -72,13 +73,16 @@ def tiny_unigram(kind: str = "xlm-roberta") -> Unigram:
         "xlm-roberta": ("<s>", "<pad>", "</s>", "<unk>"),
         "camembert": ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED", "<s>", "</s>"),
         "albert": ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"),
+        "deberta": ("[PAD]", "[CLS]", "[SEP]", "[UNK]", *(f"<0x{byte:02X}>" for byte in range(256))),
     }[kind]
-    if kind != "albert":
+    if kind in ("xlm-roberta", "camembert"):
         scored.append(("<mask>", 0.0))
     pieces = [*((name, -100.0 * (name == "<unk>NOTUSED")) for name in first), *scored]
     base, scores = tuple(piece for piece, _ in pieces), tuple(score for _, score in pieces)
     if kind == "albert":
         return Unigram(base, scores, ALBERT, lowercase=True, strip_accents=True, plain_quotes=True)
+    if kind == "deberta":
+        return Unigram(base, scores, DEBERTA, byte_fallback=True, added=(ExtraToken("[MASK]"),))
     return Unigram(base, scores)
 
 

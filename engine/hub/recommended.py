@@ -148,6 +148,18 @@ RECOMMENDED = (
         marked("engine", "Ettin: a small ModernBERT for a computer without a GPU"),
     ),
     RecommendedModel(
+        "microsoft/deberta-v3-base", "DeBERTa", 184, "en", "mit",
+        marked("engine", "Any task on English text but masked words: often the best of its size, and slow"),
+    ),
+    RecommendedModel(
+        "microsoft/deberta-v3-xsmall", "DeBERTa", 71, "en", "mit",
+        marked("engine", "A small DeBERTa-v3: English tasks without a GPU, but no masked words"),
+    ),
+    RecommendedModel(
+        "microsoft/mdeberta-v3-base", "DeBERTa", 278, MANY, "mit",
+        marked("engine", "mDeBERTa: any task but masked words, in one of a hundred languages, or in several"),
+    ),
+    RecommendedModel(
         "google/electra-small-discriminator", "ELECTRA", 13.5, "en", "apache-2.0",
         marked("engine", "English tasks on a computer without a GPU"),
     ),

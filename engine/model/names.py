@@ -22,6 +22,12 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "encoder.layer.#.attention.self.key",
         "encoder.layer.#.attention.self.value",
     ),
+    "layers.#.attention.position": (  # of families that compare words with distances, too
+        "encoder.layer.#.attention.self.pos_query_proj",
+        "encoder.layer.#.attention.self.pos_key_proj",
+    ),
+    "layers.#.attention.distances.table": ("encoder.rel_embeddings",),
+    "layers.#.attention.distances.norm": ("encoder.LayerNorm",),
     "layers.#.attention.output": ("encoder.layer.#.attention.output.dense",),
     "layers.#.attention_norm": ("encoder.layer.#.attention.output.LayerNorm",),
     "layers.#.intermediate": ("encoder.layer.#.intermediate.dense",),

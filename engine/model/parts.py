@@ -89,7 +89,7 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Positions"),
         marked("engine", "A vector for each place in the text. No text can be longer."),
         (Term(1, "PH"),),
-        ("embeddings.position",),
+        ("embeddings.position", "layers.#.attention.distances.table", "layers.#.attention.distances.norm"),
     ),
     PartKind(
         "segments",
@@ -121,7 +121,7 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Query, key, value"),
         marked("engine", "Three products, H to H, with biases. Attention heads are slices of them."),
         (Term(3, "HH"), Term(3, "H")),
-        ("layers.#.attention.qkv",),
+        ("layers.#.attention.qkv", "layers.#.attention.position"),
     ),
     PartKind(
         "attention_output",

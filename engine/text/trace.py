@@ -445,7 +445,7 @@ def _of_scores(tokenizer: Unigram, text: str, found: Encoding) -> Trace:
         if numbers[0] in tokenizer.looked_for and word.text == own[0]:
             words.append(replace(word, kind="added", outcome="added"))
             continue
-        spelled, outcome = "".join(own), "whole" if len(own) == 1 else "likeliest"
+        spelled, outcome = tokenizer.joined(numbers), "whole" if len(own) == 1 else "likeliest"
         if tokenizer.unk_id in numbers:
             spelled, outcome = word.text, "partly"
         kind = kind_of(without_halves(spelled).removeprefix(BLANK))

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.model.families.albert import Albert
 from engine.model.families.bart import Bart
+from engine.model.families.deberta import Deberta
 from engine.model.families.distilbert import DistilBert
 from engine.model.families.electra import Electra
 from engine.model.families.ernie import Ernie
@@ -20,7 +21,7 @@ FAMILIES: dict[str, Family] = {
     family.model_type: family
     for family in (
         *(BERT, DistilBert(), Electra(), Ernie(), Albert(), Roberta(), XlmRoberta(), Camembert()),
-        *(ModernBert(), NomicBert(), Bart()),
+        *(ModernBert(), NomicBert(), Deberta(), Bart()),
     )
 }
 

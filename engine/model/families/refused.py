@@ -20,6 +20,7 @@ _SPARSE = marked("engine", "its attention skips most pairs of words so that text
 _OTHER_BLOCKS = marked("engine", "its layers are not built as BERT’s are")
 _TASKS = marked("engine", "it adds vectors to its words that BERT does not have")
 _NARROW = marked("engine", "its word vectors are narrower than its layers; BERT’s are not")
+_OLDER = marked("engine", "its attention and its pieces are not those of the later versions")
 _UNKNOWN = marked("engine", "its layers are not known to be BERT’s")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
@@ -28,8 +29,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "xmod": ("X-MOD", _OTHER_BLOCKS, "FacebookAI/xlm-roberta-base"),
     "longformer": ("Longformer", _SPARSE, _ENGLISH),
     "big_bird": ("BigBird", _SPARSE, _ENGLISH),
-    "deberta": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
-    "deberta-v2": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
+    "deberta": ("the first DeBERTa", _OLDER, "microsoft/deberta-v3-base"),
     "mpnet": ("MPNet", _RELATIVE, "sentence-transformers/all-MiniLM-L6-v2"),
     "xlnet": ("XLNet", _ORDERS, _ENGLISH),
     "xlm": ("XLM", _OTHER_BLOCKS, _MANY),

@@ -167,20 +167,6 @@ def rotary_layers(config: Shape, own: RotaryConfig, noise: Noise) -> nn.ModuleLi
     return nn.ModuleList(block(config, own, number, noise) for number in range(config.num_hidden_layers))
 
 
-class WordEmbeddings(nn.Module):
-    """The words' vectors, normed. Their places come with attention; what text they are of is not told."""
-
-    def __init__(self, config: Shape, own: RotaryConfig, noise: Noise) -> None:
-        super().__init__()
-        self.word = nn.Embedding(config.vocab_size, config.hidden_size)
-        self.norm = norm_of(config, own)
-        self.dropout = Dropout(own.embedding_dropout, noise)
-
-    def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
-        """Args: words: (..., D), looked up already. Returns: (..., D)."""
-        return self.dropout(low_where_asked(self.norm(words)))  # type: ignore[no-any-return]
-
-
 class SegmentedEmbeddings(nn.Module):
     """Token + segment embedding, summed, normed: places come with attention."""
 

@@ -106,7 +106,18 @@ ROTARY = [
         },
     ),
 ]
-CASES += ROTARY
+DEBERTA = {
+    "relative_attention": True,
+    "position_biased_input": False,
+    "pos_att_type": ["p2c", "c2p"],
+}
+DISTANT = [
+    Case(
+        "DebertaV2", {**DEBERTA, "position_buckets": 4, "norm_rel_ebd": "layer_norm", "share_att_key": True}
+    ),
+    Case("DebertaV2", {**DEBERTA, "max_relative_positions": 3, "hidden_act": "relu", "legacy": False}),
+]
+CASES += ROTARY + DISTANT
 
 
 def made(path: Path, case: Case, kind: str, **changes: Any) -> Any:
@@ -287,7 +298,11 @@ def test_alberts_order_of_texts_is_not_next_sentence_and_is_said_to_be_none(tmp_
 def test_a_class_of_nobodys_family_is_written_as_it_was_read() -> None:
     for kind in FAMILIES:
         if kind not in ("distilbert", "bart"):  # read as a BERT or a RoBERTa, with the heads of that
-            named = {"model_type": kind, "architectures": ["MyOwnModel"]}
+            named = {
+                "model_type": kind,
+                "architectures": ["MyOwnModel"],
+                **(DEBERTA if "deb" in kind else {}),
+            }
             assert BertConfig.from_json(named).to_json()["architectures"] == ["MyOwnModel"], kind
     several = {"architectures": ["BertModel", "MyOwnModel"]}
     assert BertConfig.from_json(several).to_json()["architectures"] == several["architectures"]
@@ -302,7 +317,7 @@ def test_what_is_not_read_of_a_family_is_refused_with_its_reason() -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], ROTARY[2]])
+@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], ROTARY[2], DISTANT[0]])
 def test_a_model_leaves_as_its_family_from_old_files_and_for_sentences(case: Case, tmp_path: Path) -> None:
     theirs = made(tmp_path / "own", case, "Model", tie_word_embeddings=True)
     (tmp_path / "own" / "model.safetensors").unlink()
@@ -316,7 +331,7 @@ def test_a_model_leaves_as_its_family_from_old_files_and_for_sentences(case: Cas
         assert agrees(asked(again.eval()).last_hidden_state, wanted)
 
 
-@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], *ROTARY[1:]])
+@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], *ROTARY[1:], *DISTANT])
 def test_a_family_is_fine_tuned_and_asked_and_its_kept_weights_open(case: Case, tmp_path: Path) -> None:
     made(tmp_path / "start", case, "ForMaskedLM")
     tiny_wordpiece().save(tmp_path / "start")

@@ -35,14 +35,25 @@ from tests.fakes import scramble, tiny_unigram
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
 
-KINDS = {"XLMRoberta": "xlm-roberta", "Camembert": "camembert", "Albert": "albert", "Bert": "xlm-roberta"}
-every_family = pytest.mark.parametrize("stem", list(KINDS)[:3])
+KINDS = {"XLMRoberta": "xlm-roberta", "Camembert": "camembert", "Albert": "albert", "DebertaV2": "deberta"}
+KINDS["Bert"] = "xlm-roberta"
+OWN = {
+    "Albert": {"embedding_size": 7},
+    "DebertaV2": {
+        "relative_attention": True,
+        "position_biased_input": False,
+        "pos_att_type": ["p2c", "c2p"],
+        "share_att_key": True,
+        "position_buckets": 4,
+    },
+}
+every_family = pytest.mark.parametrize("stem", list(KINDS)[:4])
 
 
 def made(path: Path, stem: str, head: str = "ForMaskedLM", **changes: Any) -> Any:
     """Write a random tiny model of transformers' own, its pieces beside it, and return it."""
     tokenizer = tiny_unigram(KINDS[stem])
-    own = {"embedding_size": 7} if stem == "Albert" else {"type_vocab_size": 1}
+    own = OWN.get(stem, {"type_vocab_size": 1})
     config = getattr(transformers, f"{stem}Config")(
         vocab_size=tokenizer.vocab_size,
         pad_token_id=tokenizer.pad_id,
