@@ -338,7 +338,7 @@ class FamilyColumns(PointedFigure):
         row, number = target
         column = self.columns[number]
         if row < 0:
-            return f"{column.name}, {column.year}"
+            return ", ".join(part for part in (column.name, column.year) if part)
         entry = column.entries[row]
         kind = self.tr("similarity") if column.is_likeness else self.tr("probability")
         said = f"{column.name}: {entry.word}, {kind} {self._value(column, entry)}"

@@ -87,6 +87,7 @@ class Unigram(Tokenizer):
     Raises: DataError if the vocabulary lacks a special token, or a piece or score cannot be one.
     """
 
+    kind = marked("engine", "Unigram pieces")
     splitting = _SPLIT
 
     base: tuple[str, ...] = field(repr=False)

@@ -56,7 +56,7 @@ class WordSenses(FamilyQuestion[SensesAnswer]):
         found = senses(family, self.word, texts)
         own = told_apart(found["bert"], groups) if self.bert is not None and "bert" in found else None
         if self.bert is not None and "bert" in found:
-            found["bert"] = practice_senses(family.in_practice(self.bert), self.word, texts)
+            found["bert"] = practice_senses(family.other(family.open_model(self.bert)), self.word, texts)
         return SensesAnswer(
             texts, groups, found, {name: told_apart(one, groups) for name, one in found.items()}, own
         )
