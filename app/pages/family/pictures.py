@@ -62,7 +62,7 @@ class Pictures(QWidget):
 
     def _connect(self) -> None:
         self.area.horizontalScrollBar().valueChanged.connect(self.columns.set_shift)
-        self.area.verticalScrollBar().valueChanged.connect(self.columns.scrolled)
+        self.area.verticalScrollBar().valueChanged.connect(self.columns.set_lift)
         self.columns.entry_chosen.connect(self.entry_chosen)
         self.scores.all_wanted.connect(lambda: self.all_turned.emit(True))
         for figure in (self.columns, self.seen, self.scores.plot):

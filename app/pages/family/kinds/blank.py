@@ -62,6 +62,7 @@ BLANKS = {  # by whether a family is Chinese: sentences and the right word
     ),
 }
 MOST_QUOTED = 4  # words
+MOST_DIGITS = 1000  # from which a perplexity is a whole number
 _STOPS = ".,;:!?。，；：！？"
 
 
@@ -195,7 +196,8 @@ def per_word_cells(reached: PerWord | None, rows: Sequence[Reads]) -> tuple[Memb
 
 def _per_word(reached: PerWord) -> MemberScore:
     said = words.counted(reached.count, translate("family", "1 word"), translate("family", "{count} words"))
-    return MemberScore(words.decimal(reached.value, 1), said, short=said)
+    digits = 1 if reached.value < MOST_DIGITS else 0
+    return MemberScore(words.decimal(reached.value, digits), said, short=said)
 
 
 def _other_column(answer: FamilyAnswer[BlankGuesses], place: int, title: str) -> MemberColumn:
