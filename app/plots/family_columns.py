@@ -55,7 +55,7 @@ NARROW_ENTRY = 33  # px of a word with its value below it, beside the bar
 NARROW_VALUE = 44  # px of the value there
 CAPTION, HEAD, SEEN, ENTRY = 26, 41, 46, 25
 NAME = 20.0  # px of a name in one line
-_BREAKS = re.compile(r"(?<=[-_./ ])(?=.)")  # where a name may go on in another line
+_BREAKS = re.compile(r"(?<=[-_./ ])(?=.)|(?<=[a-z])(?=[A-Z]{2})")  # where a name may go on in another line
 TWO_LINES, PLANE = 36, 96  # px of a score with its interval below it, and of a plane of sentences
 MOST_PLANE = 140.0  # px of one that stands beside another
 ROOMY_SMALL = 16  # px of a font

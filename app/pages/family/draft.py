@@ -77,8 +77,12 @@ class FamilyDraft:
             return None
         files, is_tuned = self.files.get(self.kind.key, ()), self.tuned == (self.folder, table)
         asked = bert if self.practice else None
-        others = self.others if self.kind.takes_others else ()
-        return GivenQuestion(self.folder, self.typed, files, table, roles, is_tuned, asked, others)
+        return GivenQuestion(self.folder, self.typed, files, table, roles, is_tuned, asked, self.asked_others)
+
+    @property
+    def asked_others(self) -> tuple[Path, ...]:
+        """The other models, where the question is put to them."""
+        return self.others if self.kind.takes_others else ()
 
     def shown_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return which members of a family are shown."""
@@ -109,9 +113,10 @@ class FamilyDraft:
             )
         beside = {name: getattr(self.typed, name) for name in self.kind.fields}
         members = ",".join(self.members)
+        others = OtherModels.of(self.asked_others, titles)
         return FamilyState(
             self.folder, self.kind.key, self.typed.question, **beside,
-            row=row, members=members, practice=self.practice, others=OtherModels.of(self.others, titles),
+            row=row, members=members, practice=self.practice, others=others,
         )  # fmt: skip
 
     def take(self, state: FamilyState) -> FamilyDraft:
@@ -124,5 +129,5 @@ class FamilyDraft:
         members = tuple(name for name in state.members.split(",") if name)
         return replace(
             found, folder=state.family, typed=typed, row=row, members=members, practice=state.practice,
-            others=state.others.folders,
+            others=state.others.folders if kind.takes_others else found.others,
         )  # fmt: skip

@@ -485,7 +485,7 @@ class FamilyPage(KeptPage[FamilyState]):
     def state(self) -> FamilyState:
         draft = self._as_typed()
         row = self.pictures.last_row() or draft.wanted_row
-        return draft.state(row, titles_of(draft.others))
+        return draft.state(row, titles_of(draft.asked_others))
 
     def is_open(self, state: FamilyState) -> bool:
         return self._is_found  # which families there are
@@ -503,8 +503,9 @@ class FamilyPage(KeptPage[FamilyState]):
         self.box.setCurrentIndex(places.index(folder))
         self.views.setCurrentIndex(1)
         now = self._as_typed().speak(self._is_chinese(folder))
-        self.others.show_others(state.others.folders, state.others.gone)
-        self.show_question(now.take(state))
+        now = now.take(state)
+        self.others.show_others(now.others, state.others.gone)
+        self.show_question(now)
         QTimer.singleShot(0, self.pictures, self.pictures.reveal_row)  # of an answer that is there already
 
     # what takes long
@@ -514,7 +515,7 @@ class FamilyPage(KeptPage[FamilyState]):
         is_asking = self._asked.is_asking
         is_missing = not self.banner.isHidden() and not is_asking
         table = "" if self.session.data.table is None or is_missing else self.session.data.table.path.name
-        is_slow = self.kind.is_slow or (self.kind.takes_others and bool(self.draft.others))
+        is_slow = self.kind.is_slow or bool(self.draft.asked_others)
         self.action.show_offer(self.kind.offer(self.answered, table), is_busy=is_asking and is_slow)
 
     def _act(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.pages.family.kinds.known import KINDS
 from app.work.page_state import FAMILIES, PageState, limited, model_field, other_model
@@ -13,7 +14,8 @@ from engine.family.questions.go_on import MOST_TEMPERATURE, SEED
 
 KEPT = tuple(kind.key for kind in KINDS if kind.can_be_kept(()))
 MOST_SEED = 10**6
-MOST_OTHERS = 6
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
+MOST_OTHERS = len(_PLACES)
 NO_FAMILY = marked("engine", "This scene cannot be shown: it names no family.")
 
 
@@ -34,12 +36,12 @@ class OtherModels:
     @classmethod
     def of(cls, folders: Sequence[Path], titles: Sequence[str]) -> OtherModels:
         """Return them in order."""
-        a, b, c, d, e, f = (*folders[:MOST_OTHERS], *[None] * (MOST_OTHERS - len(folders)))
-        return cls(a, b, c, d, e, f, tuple(titles[:MOST_OTHERS]))
+        places: dict[str, Any] = dict(zip(_PLACES, folders, strict=False))
+        return cls(**places, titles=tuple(titles[: len(_PLACES)]))
 
     @property
     def _places(self) -> tuple[Path | None, ...]:
-        return self.first, self.second, self.third, self.fourth, self.fifth, self.sixth
+        return tuple(getattr(self, place) for place in _PLACES)
 
     @property
     def folders(self) -> tuple[Path, ...]:
