@@ -7,6 +7,7 @@ capitals, so that it is among the same words as the ranks of all others.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +27,7 @@ from engine.text.tokenizer import Tokenizer
 MOST_KEPT = 8  # vocabularies
 _FIRST = 1  # place of a text's first piece
 _NONE = 0  # [PAD], which is no word
+_SOME = 200  # words that tell whether the beginning of a text has other pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,10 @@ class PieceWords:
     @cached_property
     def at_start(self) -> np.ndarray:
         """(V,) the same where nothing stands before them: some vocabularies have other pieces for it."""
+        some = [self.spelled[piece] for piece in np.flatnonzero(self.within)[-_SOME:]]
+        ways = (self.pieces.encode_ids(some), self.pieces.encode_words(some))
+        if all(map(np.array_equal, *ways)):
+            return self.within
         cut = self.pieces.encode_ids(self.spelled)
         found: np.ndarray = self.within | np.array([ids.tolist() == [piece] for piece, ids in enumerate(cut)])
         found[list(self.pieces.special_ids)] = False
@@ -87,11 +93,14 @@ class PieceWords:
     @cached_property
     def word_of(self) -> np.ndarray:
         """(V,) which word of the family each piece is, [PAD] where it is none."""
-        cut = self.words.encode_words(self.spelled)
-        special = self.words.special_ids
-        return np.array(
-            [int(ids[0]) if len(ids) == 1 and int(ids[0]) not in special else _NONE for ids in cut]
-        )
+        known, special = set(map(_plain, self.words.tokens)), self.words.special_ids
+        near = [piece for piece, word in enumerate(self.spelled) if _plain(word) in known]
+        cut = self.words.encode_words([self.spelled[piece] for piece in near])
+        found = np.full(len(self.spelled), _NONE)
+        for piece, ids in zip(near, cut, strict=True):
+            if len(ids) == 1 and int(ids[0]) not in special:
+                found[piece] = ids[0]
+        return found
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -192,6 +201,14 @@ class KnownVocabularies:
         for old in [*self._known][:-MOST_KEPT]:
             del self._known[old]
         return OtherModel(subject, found)
+
+
+def _plain(word: str) -> str:
+    """Return a word without capitals and accents."""
+    lower = word.lower()
+    if lower.isascii():
+        return lower
+    return "".join(one for one in unicodedata.normalize("NFD", lower) if unicodedata.category(one) != "Mn")
 
 
 def about_other(subject: LoadedModel) -> AboutOther:

@@ -15,6 +15,7 @@ from engine.family.per_word import PerWord, WordLogs, member_logs, other_logs
 from engine.train.run.kept import name_of
 
 WHOLE_WORDS = marked("engine", "whole words")
+MOST_DIGITS = 1000  # from which a perplexity is a whole number
 READS = {  # what is left of a word, by whether capitals and accents are lost
     (True, True): marked("engine", "no capitals or accents"),
     (True, False): marked("engine", "no capitals"),
@@ -133,7 +134,8 @@ def size_words(size: ModelSize | None, per_word: PerWord | None) -> tuple[str, .
         return "-", "-", "-"
     reached = "-"
     if per_word is not None:
-        reached = f"{per_word.value:.1f} ({per_word.count} words, {READS[per_word.reads]})"
+        value = f"{per_word.value:,.1f}" if per_word.value < MOST_DIGITS else f"{per_word.value:,.0f}"
+        reached = f"{value} ({per_word.count} words, {READS[per_word.reads]})"
     return f"{size.num_weights:,}", f"{size.num_pieces:,} {size.kind}", reached
 
 

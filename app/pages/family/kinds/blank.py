@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from app import words
@@ -39,7 +39,7 @@ from app.plots.member_column import (
 )
 from app.words import tr_engine, translate
 from engine.family.members import ABOUT, ALL, LEFT, LIKENESS, NEAR, SIDES, About
-from engine.family.other_guesses import ONE_PIECE, PER_WORD, READS
+from engine.family.other_guesses import MOST_DIGITS, ONE_PIECE, PER_WORD, READS
 from engine.family.per_word import PerWord, Reads
 from engine.family.questions.blank import BlankGuesses, FillBlank
 
@@ -62,7 +62,6 @@ BLANKS = {  # by whether a family is Chinese: sentences and the right word
     ),
 }
 MOST_QUOTED = 4  # words
-MOST_DIGITS = 1000  # from which a perplexity is a whole number
 _STOPS = ".,;:!?。，；：！？"
 
 
@@ -119,7 +118,7 @@ class BlankKind(FamilyKind[BlankGuesses]):
         filled, shown = found.filled[about.name], found.limits.get(about.name)
         members, _ = found.per_word()
         cells = member_cells(about.name, found.sizes) if found.others else ()
-        reached = per_word_cells(members.get(about.name), _reads(found))
+        reached = per_word_cells(members.get(about.name), found)
         return MemberColumn(
             **{**head, "scores": (*cells, *reached)},
             seen=tr_engine(about.seen),
@@ -187,15 +186,23 @@ def _reads(found: BlankGuesses) -> list[Reads]:
     return sorted({one.reads for one in (*members.values(), *others.values())}, reverse=True)
 
 
-def per_word_cells(reached: PerWord | None, rows: Sequence[Reads]) -> tuple[MemberScore, ...]:
+def per_word_cells(reached: PerWord | None, found: BlankGuesses) -> tuple[MemberScore, ...]:
     """Return a perplexity in the row of those that read alike; nothing in the others."""
     return tuple(
-        MemberScore("") if reached is None or reached.reads != one else _per_word(reached) for one in rows
+        _per_word(reached, found.num_spaced)
+        if reached is not None and reached.reads == one
+        else MemberScore("")
+        for one in _reads(found)
     )
 
 
-def _per_word(reached: PerWord) -> MemberScore:
+def _per_word(reached: PerWord, num_spaced: int) -> MemberScore:
+    """Return a perplexity, and over how many of so many words it is."""
     said = words.counted(reached.count, translate("family", "1 word"), translate("family", "{count} words"))
+    if reached.count < num_spaced:
+        said = translate("family", "{count} of {total} words").format(
+            count=words.number(reached.count), total=words.number(num_spaced)
+        )
     digits = 1 if reached.value < MOST_DIGITS else 0
     return MemberScore(words.decimal(reached.value, digits), said, short=said)
 
@@ -222,7 +229,7 @@ def _other_column(answer: FamilyAnswer[BlankGuesses], place: int, title: str) ->
         else translate("family", "of {count} words").format(count=words.number(found.num_words)),
         is_first=one.rank == 1,
         why=_why(about, found.words, found.place) if answered else "",
-        scores=(*size_cells(kind, size), *per_word_cells(reached.get(place), _reads(found))),
+        scores=(*size_cells(kind, size), *per_word_cells(reached.get(place), found)),
     )
 
 
