@@ -158,7 +158,7 @@ class Family:
         return KnownVocabularies(self.wordpiece)
 
     def other(self, subject: LoadedModel) -> OtherModel:
-        """Return a model that is no member, as it is asked. Raises: ModelError: it guesses no words."""
+        """Return a model that is no member, as it is asked."""
         return self._vocabularies.of(subject)
 
     def scores(self, name: str, words: Sequence[int], place: int) -> np.ndarray:

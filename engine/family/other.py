@@ -129,19 +129,23 @@ class OtherBlank:
 
 @dataclass(frozen=True)
 class OtherModel:
-    """A model that guesses words, and what its pieces are to the family."""
+    """A model, and what its pieces are to the family."""
 
     subject: LoadedModel
     vocabulary: PieceWords
 
     def blank(self, text: str) -> OtherBlank:
-        """Return what it says of the one [MASK] of a text. Raises: UserError: the text is too long."""
+        """Return what it says of the one [MASK] of a text.
+
+        Raises: UserError: the text is too long. ModelError: it guesses no words.
+        """
         return next(self.blanks([text]))[1]
 
     def blanks(self, texts: Sequence[str]) -> Iterator[tuple[int, OtherBlank]]:
         """Yield the number of a text, and what it says of its one [MASK], the longest texts first, as many
         together as memory allows. Raises: as `blank`.
         """
+        self.subject.require("masked_words")
         rows = [self._hidden(text) for text in texts]
         for part in parts(self.subject, rows):
             with looking(self.subject):
@@ -160,18 +164,23 @@ class OtherModel:
     def states(self, word: str, text: str) -> np.ndarray:
         """Return (L + 1, D), what each layer gives for a word's first place: the mean of its pieces.
 
+        Args: word: it may have a capital in the text.
         Raises: UserError: the text is too long, or the word is not in it.
         """
         wordpiece = self.subject.wordpiece
         ids = wordpiece.encode(text).input_ids
-        within, alone = wordpiece.ids_of_word(word), wordpiece.encode_ids([word])[0].tolist()
+        forms = [
+            pieces
+            for form in (word, word.capitalize())
+            for pieces in (wordpiece.ids_of_word(form), wordpiece.encode_ids([form])[0].tolist())
+        ]
         starts = (
             (at, pieces)
             for at in range(len(ids))
-            for pieces in (within, alone)
-            if ids[at : at + len(pieces)] == pieces
+            for pieces in forms
+            if pieces and ids[at : at + len(pieces)] == pieces
         )
-        first, pieces = next(starts, (None, within))
+        first, pieces = next(starts, (None, []))
         if first is None:
             raise UserError(marked("engine", "“{word}” is not in “{text}”."), word=word, text=text)
         row = self._row(ids, tuple(range(first, first + len(pieces))))
@@ -191,8 +200,7 @@ class KnownVocabularies:
     _known: dict[tuple[Path, str], PieceWords] = field(default_factory=dict)
 
     def of(self, subject: LoadedModel) -> OtherModel:
-        """Return a model that guesses words. Raises: ModelError: it has no head for that."""
-        subject.require("masked_words")
+        """Return a model as a family asks it."""
         key = subject.folder, subject.fingerprint
         found = self._known.pop(key, None)
         if found is None or found.pieces != subject.wordpiece:

@@ -139,9 +139,15 @@ def size_words(size: ModelSize | None, per_word: PerWord | None) -> tuple[str, .
     return f"{size.num_weights:,}", f"{size.num_pieces:,} {size.kind}", reached
 
 
+def called(folder: Path, about: AboutOther | None) -> str:
+    """Return what a model is called, with its family of models and the year of that."""
+    name = name_of(folder)
+    return name if about is None else f"{name} ({about.family}, {about.year})"
+
+
 def row_of(found: OtherGuesses, right: str, per_word: PerWord | None) -> tuple[str, ...]:
     """Return what a model says as the row of a table for a terminal."""
-    name, about = name_of(found.folder), found.about
+    about = found.about
     said = ", ".join(f"{one.word} {one.value:.3f}" for one in found.guesses)
     if found.rank is not None:
         said += f"; “{right}” is number {found.rank}"
@@ -151,6 +157,11 @@ def row_of(found: OtherGuesses, right: str, per_word: PerWord | None) -> tuple[s
         said = str(found.refusal)
     elif found.unlike is not None:
         said += f"; {found.unlike}"
-    known = f"{name} ({about.family}, {about.year})" if about is not None else name
     size = None if about is None else about.size
-    return known, ABOUT["bert"].seen, ABOUT["bert"].says, said, *size_words(size, per_word)
+    return (
+        called(found.folder, about),
+        ABOUT["bert"].seen,
+        ABOUT["bert"].says,
+        said,
+        *size_words(size, per_word),
+    )

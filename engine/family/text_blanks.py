@@ -191,12 +191,6 @@ def _with_scores(
     return replace(found, scores=shares(hits, starts=before), others=others)
 
 
-def other_name(found: OtherFilled) -> str:
-    """Return what a model is called, with its family of models and the year of that."""
-    about, name = found.about, name_of(found.folder)
-    return name if about is None else f"{name} ({about.family}, {about.year})"
-
-
 def against_words(found: Difference | None) -> str:
     """Return how much more blanks a model fills than BERT, in points of per cent, for a terminal."""
     if found is None or found.interval is None:

@@ -25,7 +25,8 @@ OPTIONS: tuple[type[FamilyQuestion[Any]], ...] = (
 )
 _NO_OTHERS = marked(
     "engine",
-    "This question is for the members of the family only. Ask other models for a [MASK], or with --blanks.",
+    "This question is for the members of the family only. Ask other models for a [MASK], or with "
+    "--senses or --blanks.",
 )
 
 

@@ -61,9 +61,10 @@ class TextBlanks(FamilyQuestion["FilledBlanks"]):
         return [*rows, *(self._row(found, place, one) for place, one in enumerate(found.others))]
 
     def _row(self, found: FilledBlanks, place: int, one: OtherFilled) -> tuple[str, ...]:
-        from engine.family.text_blanks import against_words, other_name
+        from engine.family.other_guesses import called
+        from engine.family.text_blanks import against_words
 
-        name = other_name(one)
+        name = called(one.folder, one.about)
         if one.refusal is not None or one.about is None or one.one_piece is None:
             return name, str(one.refusal), "", "", "", ""
         size = one.about.size

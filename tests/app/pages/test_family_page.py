@@ -461,6 +461,10 @@ def another(tmp_path: Path) -> Path:
 def add_others(page: FamilyPage, qtbot: QtBot, *folders: Path) -> list[MemberColumn]:
     """Put models next to the members, and return their columns once they have answered."""
     page.choose_others(folders)
+    assert page.action.button.text() == "Stop" and page.action.button.isVisible()
+    page.stop()
+    assert page.action.button.isHidden()
+    page.ask()
     qtbot.waitUntil(
         lambda: (
             page.answered is not None
@@ -493,6 +497,12 @@ def test_a_model_that_is_added_has_a_column_with_its_size_its_guesses_and_how_we
     page.columns.member_chosen.emit("another")
     assert page.note.title_label.text() == "another" and "Devlin et al. 2018" in page.note.text.text()
     assert page.asked is not None and page.asked.command().endswith(f"--beside {another}")
+    page.choose_kind("senses")
+    page.question.setText("cat")
+    page.sentences.setPlainText("the cat .\n\nthe dog . cat")
+    ask_of(page, qtbot, "senses")
+    planes = {one.name: len(one.planes) for one in page.columns.columns}
+    assert planes["another"] == planes["BERT"] == 3 and page.columns.columns[-1].scores[0].text == "BERT"
     page.choose_kind("nearest")
     assert page.others.isHidden()
     page.choose_kind("fill")

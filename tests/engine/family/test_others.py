@@ -22,6 +22,7 @@ from engine.family.ask import Family, rank_of
 from engine.family.other import about_other
 from engine.family.per_word import WordLogs, member_logs, per_word
 from engine.family.questions.blank import BlankGuesses, FillBlank
+from engine.family.questions.senses import WordSenses
 from engine.family.questions.text_blanks import TextBlanks
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.perplexity import pieces_within, spaced_words, word_logs
@@ -320,6 +321,29 @@ def test_columns_as_typed(
     assert (code, out) == (2, "") and is_one_sentence(err) and "--blanks" in err
     line = FillBlank(family, TEXT, RIGHT, others=(bert[0],)).command()
     assert line.endswith(f"--answer cat --beside {bert[0]}")
+
+
+def test_the_vectors_of_a_word_are_those_of_its_own_code_also_without_a_head_for_words(
+    opened: Family, bert: tuple[Path, Any], tmp_path: Path, engine: Engine
+) -> None:
+    words = WordPiece.from_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "ca", "##t", "the", "eats"])
+    detects, model = saved(tmp_path / "detects", "ElectraForPreTraining", words, embedding_size=7)
+    grouped = (("the cat eats", 0), ("Cat eats the", 0), ("the the cat", 1))
+    question = WordSenses(opened.folder, "cat", grouped, others=(detects, bert[0], tmp_path / "nowhere"))
+    found = result_of(question.answer(opened))
+    electra, other, gone = found.others
+    assert electra.about is not None and electra.about.family == "ELECTRA" and electra.senses is not None
+    with torch.no_grad():
+        ids = torch.tensor([words.encode("the cat eats").input_ids])
+        states = model.electra(ids, output_hidden_states=True).hidden_states
+        mean = states[-1][0, 2:4].mean(0).numpy()
+    np.testing.assert_allclose(electra.senses.states[-1, 0], mean, atol=1e-5)
+    assert electra.apart is not None and len(electra.apart.hits) == 3
+    assert other.senses is not None  # a cased one finds “Cat” too
+    assert gone.refusal is not None and set(found.sizes) == set(opened.members)
+    typed = ("the cat eats", "the the cat", "--beside", detects, "--json")
+    code, out, err = engine("family-ask", "--family", opened.folder, "--senses", "cat", *typed)
+    assert code == 0 and len(json.loads(out)["others"][0]["likeness"]) == 3, err
 
 
 def test_blanks_of_a_text_are_the_same_for_all_and_paired_with_bert(
