@@ -126,7 +126,8 @@ def _add_ask(commands: Any) -> None:
     )  # fmt: skip
     ask.add_argument(
         "--beside", type=model_named, nargs="+", default=[], metavar="MODEL",
-        help="for a [MASK], --senses and --blanks: folders of other models, which answer next to the members",
+        help="for a [MASK], --senses and --blanks: folders of other models, which answer next to the "
+        "members; name them last",
     )  # fmt: skip
     ask.add_argument("--json", action="store_true", help="print the answers as JSON")
     which = ask.add_mutually_exclusive_group()

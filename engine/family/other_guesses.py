@@ -16,10 +16,10 @@ from engine.train.run.kept import name_of
 
 WHOLE_WORDS = marked("engine", "whole words")
 MOST_DIGITS = 1000  # from which a perplexity is a whole number
-READS = {  # what is left of a word, by whether capitals and accents are lost
-    (True, True): marked("engine", "no capitals or accents"),
-    (True, False): marked("engine", "no capitals"),
-    (False, True): marked("engine", "no accents"),
+READS = {  # how words are read, by whether capitals and accents are lost
+    (True, True): marked("engine", "without capitals or accents"),
+    (True, False): marked("engine", "without capitals"),
+    (False, True): marked("engine", "without accents"),
     (False, False): marked("engine", "as written"),
 }
 ONE_PIECE = marked(

@@ -565,6 +565,8 @@ class FamilyPage(KeptPage[FamilyState]):
         ]
         if answered.bert is not None:
             lines.append((self.tr("BERT"), self.tr("the starter model")))
+        if self.draft.asked_others:
+            lines.append((self.tr("Other models"), ", ".join(titles_of(self.draft.asked_others))))
         asked = zip(
             (self.tr("Question"), self.tr("Answer")), self.kind.caption(self.draft.typed), strict=True
         )

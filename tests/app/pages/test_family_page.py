@@ -496,6 +496,8 @@ def test_a_model_that_is_added_has_a_column_with_its_size_its_guesses_and_how_we
     assert "words of one piece" in page.note.text.text()
     page.columns.member_chosen.emit("another")
     assert page.note.title_label.text() == "another" and "Devlin et al. 2018" in page.note.text.text()
+    assert "9 (WordPieces). It reads words without capitals or accents." in page.note.text.text()
+    assert ("Other models", "another") in page.columns.caption
     assert page.asked is not None and page.asked.command().endswith(f"--beside {another}")
     page.choose_kind("senses")
     page.question.setText("cat")

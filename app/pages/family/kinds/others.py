@@ -73,7 +73,7 @@ def about_words(about: AboutOther | None, folder: Path, why: Sentence | None) ->
             translate("family", "Built as {family} ({paper}): {weights} weights.").format(
                 family=about.family, paper=about.paper, weights=words.number(size.num_weights)
             ),
-            translate("family", "Vocabulary: {count} {kind}. What it reads of a word: {reads}.").format(
+            translate("family", "Vocabulary: {count} ({kind}). It reads words {reads}.").format(
                 count=words.number(size.num_pieces),
                 kind=tr_engine(size.kind),
                 reads=tr_engine(READS[size.lowercase, size.strips]),
