@@ -8,6 +8,7 @@ less to foresee. So each is among its like, and over the words that all of these
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from engine.family.bert import BertMember
 from engine.family.members import ABOUT, MASK, PROBABILITY, UNK
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.perplexity import pieces_within, spaced_words, word_logs
+from engine.text.tokenizer import Tokenizer
 
 Reads = tuple[bool, bool]  # whether capitals, whether accents are lost
 
@@ -42,10 +44,19 @@ class PerWord:
     reads: Reads
 
 
+def reads_of(cut: Tokenizer, text: str) -> Reads:
+    """Return what a vocabulary loses of a text: nothing of one whose letters have no capitals and no accents,
+    as Chinese.
+    """
+    has_case = text.lower() != text.upper()
+    has_accents = any(unicodedata.category(one) == "Mn" for one in unicodedata.normalize("NFD", text))
+    return cut.lowercase and has_case, cut.strips and (has_case or has_accents)
+
+
 def other_logs(subject: LoadedModel, text: str) -> Steps[WordLogs]:
     """Return how a model foresees the words of a text. Raises: as `word_logs`."""
     logs = yield from word_logs(subject, text, spaced_words(text))
-    return WordLogs(logs, (subject.wordpiece.lowercase, subject.wordpiece.strips))
+    return WordLogs(logs, reads_of(subject.wordpiece, text))
 
 
 def member_logs(family: Family, name: str, text: str) -> Steps[WordLogs | None]:
@@ -59,7 +70,7 @@ def member_logs(family: Family, name: str, text: str) -> Steps[WordLogs | None]:
     pieces = pieces_within(encoding.offsets, encoding.special_tokens_mask, words)
     ids = np.array(encoding.input_ids)
     logs = tuple(_log(family, name, ids, places) for places in pieces)
-    return WordLogs(logs, (wordpiece.lowercase, wordpiece.strips))
+    return WordLogs(logs, reads_of(wordpiece, text))
 
 
 def _log(family: Family, name: str, ids: np.ndarray, places: Sequence[int]) -> float | None:

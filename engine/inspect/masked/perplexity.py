@@ -116,9 +116,9 @@ def pieces_within(offsets: Sequence[Span], is_special: Sequence[int], words: Seq
     starts = [start for start, _ in words]
     for place, (start, stop) in enumerate(offsets):
         number = bisect_right(starts, start) - 1
-        if is_special[place] or start == stop or number < 0:
-            continue
-        if stop > words[number][1] and start < words[number][1]:
+        if is_special[place] or start == stop or number < 0 or start >= words[number][1]:
+            continue  # of no word
+        if stop > words[number][1]:
             raise UserError(
                 marked(
                     "engine",

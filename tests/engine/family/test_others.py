@@ -20,7 +20,7 @@ from engine.errors import UserError
 from engine.events import AnswerSoFar, result_of
 from engine.family.ask import Family, rank_of
 from engine.family.other import about_other
-from engine.family.per_word import WordLogs, member_logs, per_word
+from engine.family.per_word import WordLogs, member_logs, per_word, reads_of
 from engine.family.questions.blank import BlankGuesses, FillBlank
 from engine.family.questions.senses import WordSenses
 from engine.family.questions.text_blanks import TextBlanks
@@ -205,8 +205,17 @@ def test_chinese_characters_are_words_and_a_piece_of_two_of_them_is_refused(
     assert [log is None for log in result_of(word_logs(subject, "今天好", spaced_words("今天好")))] == [
         False, False, True,
     ]  # fmt: skip
+    assert pieces_within([(0, 0), (0, 2), (2, 3), (3, 4)], [1, 0, 0, 0], ((0, 2), (3, 4))) == [(1,), (3,)]
     with pytest.raises(UserError, match="spans two words"):
         pieces_within([(0, 0), (0, 2), (0, 0)], [1, 0, 1], ((0, 1), (1, 2)))
+
+
+def test_a_text_without_capitals_and_accents_is_read_alike_by_all(bert: tuple[Path, Any]) -> None:
+    cased = LoadedModel.open(bert[0]).wordpiece
+    lower = WordPiece.from_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "今"], lowercase=True)
+    assert reads_of(lower, "今天，2024。") == reads_of(cased, "今天，2024。") == (False, False)
+    assert reads_of(lower, "the cat") == (True, True) != reads_of(cased, "the cat") == (False, False)
+    assert reads_of(lower, "が") == (False, True)  # whose sign is an accent to it
 
 
 def test_the_familys_own_bert_as_another_model_says_what_it_says_as_a_member(opened: Family) -> None:
