@@ -123,8 +123,21 @@ def document_of(found: OtherGuesses, per_word: PerWord | None) -> dict[str, Any]
         "guesses": [{"word": one.word, "probability": one.value} for one in found.guesses],
         "rank": found.rank,
         "is_one_piece": found.is_one_piece,
-        "per_word": None if per_word is None else asdict(per_word),
+        "per_word": per_word_document(per_word),
         "why_not": None if why is None else str(why),
+    }
+
+
+def per_word_document(found: PerWord | None) -> dict[str, Any] | None:
+    """Return a perplexity as JSON can hold it."""
+    if found is None:
+        return None
+    capitals, accents = found.reads
+    return {
+        "value": found.value,
+        "words": found.count,
+        "loses_capitals": capitals,
+        "loses_accents": accents,
     }
 
 

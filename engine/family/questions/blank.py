@@ -136,13 +136,12 @@ class FillBlank(FamilyQuestion[BlankGuesses]):
         return document
 
     def _add_others(self, document: dict[str, Any], found: BlankGuesses) -> None:
-        from engine.family.other_guesses import document_of
+        from engine.family.other_guesses import document_of, per_word_document
 
         members, others = found.per_word()
         for name, size in found.sizes.items():
-            reached = members.get(name)
             document["about"][name]["size"] = asdict(size)
-            document["about"][name]["per_word"] = None if reached is None else asdict(reached)
+            document["about"][name]["per_word"] = per_word_document(members.get(name))
         document["others"] = [document_of(one, others.get(place)) for place, one in enumerate(found.others)]
 
     def rows(self, family: Family, found: BlankGuesses) -> Rows:

@@ -321,8 +321,8 @@ def test_columns_as_typed(
     assert (other["family"], other["paper"], other["size"]["kind"]) == (
         "RoBERTa", "Liu et al. 2019", "byte-level BPE",
     )  # fmt: skip
-    assert one["per_word"]["reads"] == other["per_word"]["reads"] == [False, False]
-    assert found["about"]["bert"]["per_word"]["reads"] == [True, True]
+    assert not one["per_word"]["loses_capitals"] and not other["per_word"]["loses_accents"]
+    assert found["about"]["bert"]["per_word"]["loses_capitals"]
     assert found["about"]["glove"]["per_word"] is None and found["about"]["gpt"]["size"]["num_weights"] > 0
     code, out, err = engine(*ask, TEXT)
     assert code == 0 and "parameters" not in out
