@@ -16,7 +16,7 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, UserError, marked
 from engine.evaluation.statistics import Difference, compared_hits, holm, p_words
-from engine.events import AnswerSoFar, Beat, Progress, Steps
+from engine.events import AnswerSoFar, Progress, Steps
 from engine.family.ask import Family, rank_of
 from engine.family.blanks import LONGEST, MOST_BLANKS, SHORTEST
 from engine.family.members import MASK, NUM_SPECIALS
@@ -148,8 +148,8 @@ def filled_blanks(family: Family, path: Path, folders: Sequence[Path]) -> Steps[
     )
     for place in range(len(folders)):
         yield AnswerSoFar(value=_with_scores(found, hits, before))
-        yield Progress(stage=_ASKING, done=done + place * len(blanks), total=total)
-        others[place], filled = yield from _ask(family, others[place], blanks)
+        begun = done + place * len(blanks)
+        others[place], filled = yield from _ask(family, others[place], blanks, begun, total)
         if filled is not None:
             hits[str(place)] = filled
         found = replace(found, others=tuple(others))
@@ -157,17 +157,21 @@ def filled_blanks(family: Family, path: Path, folders: Sequence[Path]) -> Steps[
 
 
 def _ask(
-    family: Family, other: OtherFilled, blanks: Sequence[TextBlank]
+    family: Family, other: OtherFilled, blanks: Sequence[TextBlank], done: int, total: int
 ) -> Steps[tuple[OtherFilled, np.ndarray | None]]:
-    """Return what a model is, and (E,) bool where it fills a blank; None where it cannot be asked."""
+    """Return what a model is, and (E,) bool where it fills a blank; None where it cannot be asked.
+
+    Args: done, total: blanks that were asked of all before, and that are to be.
+    """
     other = replace(other, is_whole=True)
+    yield Progress(stage=_ASKING, done=done, total=total)
     try:
         subject = family.open_model(other.folder)
         other = replace(other, about=about_other(subject))
         model, filled = family.other(subject), np.zeros(len(blanks), bool)
         for count, (number, said) in enumerate(model.blanks([blank.text for blank in blanks])):
             if count % _AT_ONCE == 0:
-                yield Beat()
+                yield Progress(stage=_ASKING, done=done + count, total=total)
             filled[number] = rank_of(said.among_words(), blanks[number].right) == 1
     except UserError as error:
         return replace(other, refusal=error.sentence), None

@@ -17,7 +17,7 @@ import torch
 
 from app.shipped import shipped_family, starter_model
 from engine.errors import UserError
-from engine.events import AnswerSoFar, result_of
+from engine.events import AnswerSoFar, Progress, result_of
 from engine.family.ask import Family, rank_of
 from engine.family.other import about_other
 from engine.family.per_word import WordLogs, member_logs, per_word, reads_of
@@ -360,7 +360,15 @@ def test_blanks_of_a_text_are_the_same_for_all_and_paired_with_bert(
 ) -> None:
     own = opened.folder / "bert" / "model"
     question = TextBlanks(opened.folder, text, (own, bert[0], tmp_path / "nowhere"))
-    found = result_of(question.answer(opened))
+    steps, shares = question.answer(opened), list[float]()
+    try:
+        while True:
+            event = next(steps)
+            if isinstance(event, Progress) and event.total and event.stage != "Reading":
+                shares.append(event.done / event.total)
+    except StopIteration as end:
+        found = end.value
+    assert shares == sorted(shares) and 0 <= shares[0] < 0.01 and 0.8 < shares[-1] <= 1
     assert 100 < found.num_blanks <= 500 and found.num_read >= found.num_blanks
     same, other, gone = found.others
     assert found.scores["0"].value == found.scores["bert"].value and same.one_piece == 1.0
