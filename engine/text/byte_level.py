@@ -68,6 +68,7 @@ class ByteLevel(Tokenizer):
     """
 
     tells_segments = False
+    kind = marked("engine", "byte-level BPE")
     cleaning = marked("engine", "Nothing is removed: capitals, accents and every blank stay.")
     splitting = marked(
         "engine",

@@ -79,12 +79,13 @@ class Tokenizer:
     tokens: the pieces by id, as they are published. mask_id: None where no word can be masked. lowercase:
     whether text loses its capitals. added: tokens that are found in the text itself, before it is cut. notes:
     what a person should know of its files. num_between: separators between the two texts of a pair.
-    tells_segments: whether it numbers the texts of a pair for the model. cleaning, splitting: how a text is
-    prepared, and how it is cut, marked; "" where each step is known.
+    tells_segments: whether it numbers the texts of a pair for the model. kind: what its pieces are called.
+    cleaning, splitting: how a text is prepared, and how it is cut; "" where each step is known. All marked.
     """
 
     num_between: int = 1
     tells_segments: bool = True
+    kind: str = ""
     cleaning: str = ""
     splitting: str = ""
 

@@ -106,6 +106,8 @@ class Unigram(Tokenizer):
     Raises: DataError if the vocabulary lacks a special token, or a piece or score cannot be one.
     """
 
+    kind = marked("engine", "Unigram pieces")
+
     base: tuple[str, ...] = field(repr=False)
     scores: tuple[float, ...] = field(repr=False)
     names: SpecialNames = XLM_R

@@ -80,6 +80,7 @@ class Deberta(Family):
 
     model_type = "deberta-v2"
     name = "DeBERTa"
+    paper = "He et al. 2021"
     stem = "DebertaV2"
     prefix = "deberta."
     marks = tuple(f"{start}encoder.layer.0.attention.self.query_proj." for start in ("deberta.", ""))

@@ -101,6 +101,7 @@ class ModernBert(Family):
 
     model_type = "modernbert"
     name = "ModernBERT"
+    paper = "Warner et al. 2024"
     stem = "ModernBert"
     prefix = "model."
     marks = ("model.embeddings.tok_embeddings.", "embeddings.tok_embeddings.")

@@ -82,6 +82,7 @@ class NomicBert(Family):
 
     model_type = "nomic_bert"
     name = "NomicBERT"
+    paper = "Nussbaum et al. 2024"
     stem = "NomicBert"
     prefix = "nomic_bert."
     marks = ("nomic_bert.", "emb_ln.", "bert.emb_ln.")

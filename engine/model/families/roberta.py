@@ -62,6 +62,7 @@ class Roberta(Family):
 
     model_type = "roberta"
     name = "RoBERTa"
+    paper = "Liu et al. 2019"
     stem = "Roberta"
     prefix = "roberta."
     heads = _HEADS
@@ -112,6 +113,7 @@ class XlmRoberta(Roberta):
 
     model_type = "xlm-roberta"
     name = "XLM-R"
+    paper = "Conneau et al. 2020"
     stem = "XLMRoberta"
     own_classes = _XLM_CLASSES
 
@@ -127,6 +129,7 @@ class Camembert(Roberta):
 
     model_type = "camembert"
     name = "CamemBERT"
+    paper = "Martin et al. 2020"
     stem = "Camembert"
     own_classes = _CAMEMBERT_CLASSES
 
