@@ -47,6 +47,11 @@ def tiny_wordpiece() -> WordPiece:
     return WordPiece.from_tokens(list(TOKENS), lowercase=True)
 
 
+def tiny_mpnet_pieces() -> WordPiece:
+    """Return the fake's WordPieces as MPNet numbers them: its own special tokens around BERT's vocabulary."""
+    return WordPiece.from_tokens(["<s>", "<pad>", "</s>", "<unk>", *TOKENS, "<mask>"], lowercase=True)
+
+
 def tiny_byte_level(markers: Markers = ROBERTA) -> ByteLevel:
     """Return the 256 bytes, a few pieces of them and 5 special tokens, as RoBERTa or ModernBERT has them."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]

@@ -128,6 +128,10 @@ RECOMMENDED = (
         marked("engine", "One vector for each sentence: maps, neighbours, similarity"),
     ),
     RecommendedModel(
+        "sentence-transformers/all-mpnet-base-v2", "MPNet", 109, "en", "apache-2.0",
+        marked("engine", "One vector for each English sentence: larger than all-MiniLM, and more exact"),
+    ),
+    RecommendedModel(
         "intfloat/multilingual-e5-small", "BERT", 118, MANY, "mit",
         marked("engine", "One vector for each sentence, in a hundred languages"),
     ),

@@ -1,7 +1,7 @@
 """Self-attention in the layouts that texts come in: padded, packed, unpadded; the fastest kernel for each.
 
 A family whose attention differs has a subclass: `placed` is where its words learn their places, `near` says
-which of them see each other.
+which of them see each other, `added` what their scores get for it.
 """
 
 # B examples, T tokens of the longest, N tokens of all examples packed, D hidden_size, H heads, d = D / H.
@@ -111,6 +111,10 @@ class Attention(nn.Module):
 
     def near(self, length: int, device: torch.device) -> Tensor | None:
         """Return which tokens of a text each one sees, (T, T) bool; None: all."""
+        return None
+
+    def added(self, length: int, device: torch.device) -> Tensor | None:
+        """Return what is added to the scores of a text's tokens, (H, T, T); None: nothing."""
         return None
 
     def _is_fused(self, qkv: Tensor, bounds: Bounds | None) -> bool:

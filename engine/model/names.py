@@ -22,6 +22,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "encoder.layer.#.attention.self.key",
         "encoder.layer.#.attention.self.value",
     ),
+    "layers.#.attention.distances": ("encoder.layer.#.attention.distances",),  # of families that have such
     "layers.#.attention.output": ("encoder.layer.#.attention.output.dense",),
     "layers.#.attention_norm": ("encoder.layer.#.attention.output.LayerNorm",),
     "layers.#.intermediate": ("encoder.layer.#.intermediate.dense",),

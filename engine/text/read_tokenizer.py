@@ -17,6 +17,7 @@ from engine.text.byte_level import MODERNBERT, ROBERTA, ByteLevel, Markers
 from engine.text.read_unigram import FILES, is_unigram, unigram_of_file, unigram_of_rules
 from engine.text.tokenizer import Tokenizer
 from engine.text.vocabulary import (
+    BERT,
     MAX_FILE_BYTES,
     check_size,
     in_order,
@@ -73,6 +74,13 @@ def read_wordpiece(folder: Path | str) -> WordPiece:
         template = marked(
             "engine",
             "The model in {path} does not split texts into WordPieces, so Cloze cannot pretrain it further. "
+            "Fine-tune it, or choose a BERT.",
+        )
+        raise ModelError(template, path=folder)
+    if found.names != BERT:
+        template = marked(
+            "engine",
+            "The special tokens of the model in {path} are not BERT’s, so Cloze cannot pretrain it further. "
             "Fine-tune it, or choose a BERT.",
         )
         raise ModelError(template, path=folder)

@@ -22,7 +22,6 @@ import numpy.typing as npt
 import tokenizers
 
 from engine.errors import ConfigError, Sentence, marked, not_among
-from engine.text.vocabulary import ExtraToken
 
 Ids = npt.NDArray[np.int32]
 
@@ -77,10 +76,9 @@ class Tokenizer:
     """A vocabulary, and how a text becomes its pieces. Immutable, picklable, safe to share between threads.
 
     tokens: the pieces by id, as they are published. mask_id: None where no word can be masked. lowercase:
-    whether text loses its capitals. added: tokens that are found in the text itself, before it is cut. notes:
-    what a person should know of its files. num_between: separators between the two texts of a pair.
-    tells_segments: whether it numbers the texts of a pair for the model. cleaning, splitting: how a text is
-    prepared, and how it is cut, marked; "" where each step is known.
+    whether text loses its capitals. notes: what a person should know of its files. num_between: separators
+    between the two texts of a pair. tells_segments: whether it numbers the texts of a pair for the model.
+    cleaning, splitting: how a text is prepared, and how it is cut, marked; "" where each step is known.
     """
 
     num_between: int = 1
@@ -96,7 +94,6 @@ class Tokenizer:
     sep_id: int
     mask_id: int | None
     lowercase: bool
-    added: tuple[ExtraToken, ...]
     notes: tuple[Sentence, ...]
     _tokenizer: tokenizers.Tokenizer
 

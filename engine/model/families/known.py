@@ -12,6 +12,7 @@ from engine.model.families.electra import Electra
 from engine.model.families.ernie import Ernie
 from engine.model.families.family import BERT, Family, class_of
 from engine.model.families.modernbert import ModernBert
+from engine.model.families.mpnet import Mpnet
 from engine.model.families.nomicbert import NomicBert
 from engine.model.families.refused import REFUSED, refused
 from engine.model.families.roberta import Camembert, Roberta, XlmRoberta
@@ -20,7 +21,7 @@ FAMILIES: dict[str, Family] = {
     family.model_type: family
     for family in (
         *(BERT, DistilBert(), Electra(), Ernie(), Albert(), Roberta(), XlmRoberta(), Camembert()),
-        *(ModernBert(), NomicBert(), Bart()),
+        *(ModernBert(), NomicBert(), Bart(), Mpnet()),
     )
 }
 

@@ -30,7 +30,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "big_bird": ("BigBird", _SPARSE, _ENGLISH),
     "deberta": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
     "deberta-v2": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
-    "mpnet": ("MPNet", _RELATIVE, "sentence-transformers/all-MiniLM-L6-v2"),
     "xlnet": ("XLNet", _ORDERS, _ENGLISH),
     "xlm": ("XLM", _OTHER_BLOCKS, _MANY),
     "flaubert": ("FlauBERT", _OTHER_BLOCKS, _MANY),
@@ -75,7 +74,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
 }
 _BEGINNINGS = {  # of names of weights -> model_type, where config.json says nothing or otherwise
     "deberta.": "deberta",
-    "mpnet.": "mpnet",
     "longformer.": "longformer",
     "mobilebert.": "mobilebert",
     "encoder.block.": "t5",

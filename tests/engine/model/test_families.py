@@ -108,6 +108,7 @@ ROTARY = [
     ),
 ]
 CASES += ROTARY
+CASES += [Case("MPNet"), Case("MPNet", {"hidden_act": "relu"})]
 
 
 def made(path: Path, case: Case, kind: str, **changes: Any) -> Any:
