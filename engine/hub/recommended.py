@@ -112,6 +112,10 @@ RECOMMENDED = (
         marked("engine", "Any task in one of a hundred languages, or in several"),
     ),
     RecommendedModel(
+        "jhu-clsp/mmBERT-small", "ModernBERT", 140, MANY, "mit",
+        marked("engine", "mmBERT: newer than XLM-R, for more languages and texts of up to 8,192 pieces"),
+    ),
+    RecommendedModel(
         "almanach/camembert-base", "CamemBERT", 111, "fr", "mit",
         marked("engine", "Any task on French text"),
     ),

@@ -23,8 +23,9 @@ from engine.text.tokenizer import SpecialNames
 MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
 BERT = SpecialNames("[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK, 1, True, "BertTokenizer")
 MPNET = SpecialNames("<pad>", "[UNK]", "<s>", "</s>", "<mask>", 2, False, "MPNetTokenizer")
-MAX_FILE_BYTES = 32 * 2**20  # the largest published WordPiece files are a vocab.txt of 5 MB, a JSON of 15
+MAX_FILE_BYTES = 48 * 2**20  # the largest published vocab.txt has 5 MB; a tokenizer.json, mmBERT's, 34
 MOST_TOKENS = 600_000  # the largest published vocabulary has 501,153
+MOST_MERGES = 700_000  # mmBERT's has 580,604
 _MOST_ADDED = 1_000  # characters of one added token
 _MOST_ADDED_IN_ALL = 1_000_000  # characters: what finds them in a text takes 60 bytes for each
 _VALUES_OF_ADDED = 400_000  # in tokenizer.json: eight for each of 50,000
@@ -105,7 +106,7 @@ def read_vocab(path: Path, most: int = MOST_TOKENS) -> list[str]:
 def read_rules(folder: Path) -> dict[str, Any] | None:
     """Return what stands in a folder's tokenizer.json; None where there is none. Raises: ModelError."""
     path = file_in(folder, "tokenizer.json")
-    most_values = 4 * most_tokens(folder) + _VALUES_OF_ADDED + MOST_VALUES  # merges have up to three a token
+    most_values = most_tokens(folder) + 3 * MOST_MERGES + _VALUES_OF_ADDED + MOST_VALUES
     if path is None:
         return None
     return read_json_object(
