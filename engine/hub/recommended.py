@@ -140,6 +140,10 @@ RECOMMENDED = (
         marked("engine", "One vector for each sentence, in a hundred languages"),
     ),
     RecommendedModel(
+        "Alibaba-NLP/gte-multilingual-base", "GTE", 305, MANY, "apache-2.0",
+        marked("engine", "One vector for each text of up to 8,192 pieces, in seventy languages"),
+    ),
+    RecommendedModel(
         "BAAI/bge-small-zh-v1.5", "BERT", 24, "zh", "mit",
         marked("engine", "One vector for each Chinese sentence"),
     ),

@@ -25,7 +25,8 @@ _LAYER = re.compile(r"(?:(?<=\blayer\.)|(?<=\blayers\.))\d+(?=\.)")
 class Family:
     """BERT; a subclass states what is otherwise in another family.
 
-    model_type: as config.json says it. name: as it is published. stem: how the names of its classes begin.
+    model_type: as config.json says it. older: as its older files do. name: as it is published. stem: how the
+    names of its classes begin.
     prefix: before the names of its weights under a head. marks: how names of weights begin that no other
     family has. modules: module or weight as it is published -> as BERT's is, # for the layer's number.
     stacks: our module -> the names as BERT's would be, where its rows are stored together or apart otherwise.
@@ -46,6 +47,7 @@ class Family:
     """
 
     model_type: ClassVar[str] = "bert"
+    older: ClassVar[tuple[str, ...]] = ()
     name: ClassVar[str] = "BERT"
     stem: ClassVar[str] = "Bert"
     prefix: ClassVar[str] = "bert."

@@ -108,6 +108,10 @@ ROTARY = [
     ),
 ]
 CASES += ROTARY
+CASES += [
+    Case("Gte", {"rope_parameters": {"rope_type": "linear", "rope_theta": 30.0, "factor": 1.7}}),
+    Case("Gte", {"type_vocab_size": 0, "hidden_act": "silu"}),
+]
 CASES += [Case("MPNet"), Case("MPNet", {"hidden_act": "relu"})]
 
 
