@@ -237,8 +237,8 @@ DISTANCES = PartKind(  # of families whose attention knows how far apart two wor
     marked("engine", "Distances"),
     marked(
         "engine",
-        "A number for each attention head and each of 32 ranges of distance. It is added to the score of two "
-        "words that far apart. All layers use the same table.",
+        "A number for each attention head and each of 32 ranges of distance between two words. It is added "
+        "to their score. All layers use the same table.",
     ),
     (Term(NUM_BUCKETS, "A"),),
     ("layers.#.attention.distances",),

@@ -38,8 +38,8 @@ _KERNEL_BYTES = 8 * 2**20  # that oneDNN takes for the shapes of a new length
 _SHARE_OF_FREE = 0.8  # other programs and the picture need some too
 _ADDS = marked(
     "engine",
-    "The model {name} also adds to each score a number for how far apart the two words are, so its weights "
-    "do not follow from query and keys alone. The other pictures show them.",
+    "The model {name} also adds to each score a number for the distance of the two words. Its weights do not "
+    "follow from query and keys alone. The other pictures show them.",
 )
 
 

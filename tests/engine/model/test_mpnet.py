@@ -152,7 +152,7 @@ def test_a_pair_is_read_by_its_separators_as_transformers_reads_it(tmp_path: Pat
     assert np.allclose(seen.attentions, torch.cat(theirs.attentions), atol=1e-5)
     assert [word.segment for word in seen.words] == [0, 0, 1, 1, 1]
     assert seen.encoding.tokens.count("</s>") == 3
-    with pytest.raises(UserError, match="also adds to each score a number for how far apart"):
+    with pytest.raises(UserError, match="also adds to each score a number for the distance"):
         detail(subject, seen, 1, 2, 3)
     with pytest.raises(UserError, match=r"are those of MPNet, which are not built as BERT’s"):
         trace(subject, "a film")
