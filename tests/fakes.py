@@ -17,8 +17,9 @@ from torch import Tensor
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
+from engine.text.byte_fallback import MMBERT, ByteFallback
 from engine.text.byte_level import ROBERTA, ByteLevel, Markers
-from engine.text.unigram import ALBERT, DEBERTA, Unigram
+from engine.text.unigram import ALBERT, BLANK, DEBERTA, Unigram
 from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 
@@ -48,6 +49,11 @@ def tiny_wordpiece() -> WordPiece:
     return WordPiece.from_tokens(list(TOKENS), lowercase=True)
 
 
+def tiny_mpnet_pieces() -> WordPiece:
+    """Return the fake's WordPieces as MPNet numbers them: its own special tokens around BERT's vocabulary."""
+    return WordPiece.from_tokens(["<s>", "<pad>", "</s>", "<unk>", *TOKENS, "<mask>"], lowercase=True)
+
+
 def tiny_byte_level(markers: Markers = ROBERTA) -> ByteLevel:
     """Return the 256 bytes, a few pieces of them and 5 special tokens, as RoBERTa or ModernBERT has them."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -62,6 +68,17 @@ def tiny_byte_level(markers: Markers = ROBERTA) -> ByteLevel:
         return ByteLevel(base, tuple(pairs), added=added, markers=markers, composes=True)
     names = ("<s>", "<pad>", "</s>", "<unk>")
     return ByteLevel((*names, *letters, *joined, "<mask>"), tuple(pairs))
+
+
+def tiny_fallback(*, begins_with_space: bool = True, splits: bool = True) -> ByteFallback:
+    """Return letters, a few words and all bytes as mmBERT's vocabulary has them: 4 for `<mask>`."""
+    merges = ["▁ t", "h e", "▁t he", "f i", "l m", "fi lm", "▁ film", "▁ a", "p l", "a y", "pl ay", "▁ play"]
+    merges += ["i n", "in g", "o o", "g oo", "goo d", "▁ good", "b a", "ba d", "▁ bad", "今 天", "▁ ▁"]
+    pairs = [tuple(merge.split(" ")) for merge in merges]
+    letters = (BLANK, *"abcdefghijklmnopqrstuvwxyzé今天()12!,\n")
+    names = (MMBERT.pad, MMBERT.sep, MMBERT.cls, MMBERT.unk, MMBERT.mask)
+    base = (*names, *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *(a + b for a, b in pairs))
+    return ByteFallback(base, tuple(pairs), begins_with_space, splits=splits)
 
 
 def tiny_unigram(kind: str = "xlm-roberta") -> Unigram:

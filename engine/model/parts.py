@@ -12,7 +12,7 @@ from itertools import chain
 from engine.errors import marked
 from engine.model import names
 
-LETTERS = {  # letter -> what it stands for; A is in no formula, which is the point of naming it
+LETTERS = {  # letter -> what it stands for; A is in no formula of BERT's, which is the point of naming it
     "V": marked("engine", "WordPieces"),
     "P": marked("engine", "positions"),
     "S": marked("engine", "segments"),
@@ -230,6 +230,20 @@ NARROW_GUESSES = PartKind(  # in the place of "masked_words" where embeddings ha
     ("transform", "norm", ""),
 )
 
+NUM_BUCKETS = 32  # of distances between two words, as T5 has them
+DISTANCES = PartKind(  # of families whose attention knows how far apart two words are
+    "distances",
+    "embeddings",
+    marked("engine", "Distances"),
+    marked(
+        "engine",
+        "A number for each attention head and each of 32 ranges of distance between two words. It is added "
+        "to their score. All layers use the same table.",
+    ),
+    (Term(NUM_BUCKETS, "A"),),
+    ("layers.#.attention.distances",),
+)
+
 
 def part_of_weight(name: str) -> str | None:
     """Return the key of the part that a weight is in, by our name or a published one; None for others."""
@@ -245,7 +259,7 @@ def part_of_weight(name: str) -> str | None:
 def _key_of_module() -> dict[str, str]:
     """Return module, by our name and the published ones -> key of its part."""
     found: dict[str, str] = {}
-    for kind in KINDS:
+    for kind in (*KINDS, DISTANCES):
         for own in kind.modules:
             found[own] = kind.key
             first = f"{own.replace('#', '0')}.bias".removeprefix(".")

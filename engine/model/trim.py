@@ -19,7 +19,7 @@ from engine.model.bert import Bert
 from engine.model.heads import PreTraining
 from engine.model.source import unfilled
 from engine.text.tokenizer import Tokenizer
-from engine.text.vocabulary import MASK, SPECIALS, TOO_MANY
+from engine.text.vocabulary import TOO_MANY
 from engine.text.wordpiece import WordPiece
 
 # V words of the vocabulary, n of them kept
@@ -58,7 +58,7 @@ def must_keep(wordpiece: WordPiece) -> np.ndarray:
     longer pieces that use the character in that place stay too. An ideograph after "##" may go where each
     ideograph is a word of its own: no text is cut into it (7,300 pieces of the published Chinese vocabulary).
     """
-    special = {*SPECIALS.values(), MASK, *(token.content for token in wordpiece.added)}
+    special = {*wordpiece.names.named.values(), *(token.content for token in wordpiece.added)}
     known = set(wordpiece.tokens)
 
     def is_needed(token: str) -> bool:
@@ -109,7 +109,7 @@ def _order(wordpiece: WordPiece, keep: np.ndarray) -> list[int]:
     """Return the old ids in the order of the new ones."""
     ids = {token: number for number, token in enumerate(wordpiece.tokens)}
     base = len(wordpiece.base)  # tokens that were added behind it stay there
-    first = [ids[name] for name in (*SPECIALS.values(), MASK) if ids.get(name, base) < base]
+    first = [ids[name] for name in wordpiece.names.named.values() if ids.get(name, base) < base]
     added = {ids[token.content] for token in wordpiece.added}
     others = (added | {int(number) for number in keep}) - set(first)
     return sorted(first) + sorted(others)  # those that only `added` knows have the highest ids, as they must

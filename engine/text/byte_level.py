@@ -216,8 +216,12 @@ class ByteLevel(Tokenizer):
     def ids_as_spelled(self, word: str) -> list[int]:
         """Return the pieces of a word behind a space; of "…ing", right behind a letter."""
         if word.startswith(_GLUED) and len(word) > len(_GLUED):
-            return [int(number) for number in self.encode_ids([word.removeprefix(_GLUED)])[0]]
+            return self._pieces_of(word.removeprefix(_GLUED))
         return self.ids_of_word(word)
+
+    def _pieces_of(self, word: str) -> list[int]:
+        """Return the pieces of a word as it stands right behind another piece."""
+        return [int(number) for number in self.encode_ids([word])[0]]
 
     @cached_property
     def may_go_on(self) -> npt.NDArray[np.bool_]:

@@ -1,6 +1,6 @@
 """What is asked of a tokenizer, whichever kind it is: ids, pieces, spans, pairs, words.
 
-`Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel` and `Unigram` are its kinds, and
+`Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel`, `ByteFallback` and `Unigram` are its kinds, and
 `read_tokenizer` opens the one that a folder has. Nobody spells a special token or a mark of a piece, or asks
 which kind it is, but for what is done for WordPieces alone: to explain each step, to pretrain. Never change
 one after it is built: threads share it.
@@ -22,7 +22,6 @@ import numpy.typing as npt
 import tokenizers
 
 from engine.errors import ConfigError, Sentence, marked, not_among
-from engine.text.vocabulary import ExtraToken
 
 Ids = npt.NDArray[np.int32]
 
@@ -97,7 +96,6 @@ class Tokenizer:
     sep_id: int
     mask_id: int | None
     lowercase: bool
-    added: tuple[ExtraToken, ...]
     notes: tuple[Sentence, ...]
     _tokenizer: tokenizers.Tokenizer
 
@@ -174,11 +172,10 @@ class Tokenizer:
         Args: text_pair: `num_between` separators stand before it. Its token_type_ids are 1, whether or not
               the model tells segments apart.
         """
-        parts = [
-            self._tokenizer.encode(without_halves(part), add_special_tokens=False)
-            for part in (text, text_pair or "")
-        ]
-        pieces = [list(zip(part.ids, part.offsets, strict=True)) for part in parts]
+        pieces = []
+        for part in map(without_halves, (text, text_pair or "")):
+            found = self._tokenizer.encode(part, add_special_tokens=False)
+            pieces.append(list(zip(found.ids, self._spans(found, part), strict=True)))
         pair = text_pair is not None
         lengths = len(pieces[0]), len(pieces[1]) if pair else None
         keep = kept(*lengths, max_length, truncation, self.num_between)
@@ -209,9 +206,10 @@ class Tokenizer:
     def encode_spans(self, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
         """Return each text's ids, as `encode_ids`, and (T, 2) the characters of the text each is from."""
         whole = [without_halves(text) for text in texts]
+        found = self._tokenizer.encode_batch(whole, add_special_tokens=False)
         return [
-            (np.array(one.ids, np.int32), np.array(one.offsets, np.int32).reshape(-1, 2))
-            for one in self._tokenizer.encode_batch(whole, add_special_tokens=False)
+            (np.array(one.ids, np.int32), np.array(self._spans(one, text), np.int32).reshape(-1, 2))
+            for one, text in zip(found, whole, strict=True)
         ]
 
     def assemble(
@@ -235,6 +233,11 @@ class Tokenizer:
         if ids_b is not None:
             out[end_a:-1] = _cut(ids_b, num_b, truncation)
         return out, end_a, total - num_a - num_b
+
+    def _spans(self, found: tokenizers.Encoding, text: str) -> Sequence[tuple[int, int]]:
+        """Return the characters of a text that each of its pieces is from."""
+        spans: Sequence[tuple[int, int]] = found.offsets
+        return spans
 
     def _cut_batch(self, texts: Sequence[str]) -> list[list[int]]:
         whole = [without_halves(text) for text in texts]

@@ -17,7 +17,7 @@ from tokenizers import models, normalizers, pre_tokenizers
 
 from engine.text.tokenizer import Encoding, Tokenizer, without_halves
 from engine.text.unigram import BLANK, Unigram
-from engine.text.vocabulary import MASK, SPECIALS, ExtraToken
+from engine.text.vocabulary import usual
 from engine.text.wordpiece import WordPiece
 
 LONGEST = 100  # characters; a longer word becomes [UNK] without a try
@@ -239,7 +239,7 @@ def _added_places(
     offsets: Sequence[Span],
 ) -> Iterator[int]:
     """Yield the pieces that are special or added tokens, which were found in the text before it was split."""
-    looked_for = {name: ExtraToken(name) for name in (*SPECIALS.values(), MASK)}
+    looked_for = {name: usual(name, wordpiece.names) for name in wordpiece.names.named.values()}
     looked_for.update((token.content, token) for token in wordpiece.added)
     for place, piece in enumerate(pieces):
         if piece not in looked_for:

@@ -36,6 +36,11 @@ Switches = npt.NDArray[np.bool_]  # (L, H), False where a head is off
 
 _KERNEL_BYTES = 8 * 2**20  # that oneDNN takes for the shapes of a new length
 _SHARE_OF_FREE = 0.8  # other programs and the picture need some too
+_ADDS = marked(
+    "engine",
+    "In the model {name}, attention also compares words by their distance, so a query and a key alone do not "
+    "give the score. Choose another picture of the head.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +268,8 @@ def mean_of(maps: Sequence[Floats]) -> Floats:
 def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, place: int) -> HeadAttention:
     """Return how one head treats one token, from query to output; runs the layers before it.
 
-    Args: seen: a look of this subject; heads that were off in it are off here.
+    Args:   seen: a look of this subject; heads that were off in it are off here.
+    Raises: UserError: its scores are more than the products of queries and keys.
     """
     with looking(subject) as device:
         if seen.hidden_states is not None:
@@ -273,6 +279,8 @@ def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, pla
             before = islice(layers_of(subject.bert, first, seen.on), layer)
             hidden = [first, *(states for _, states in before)][-1][0]
         block: Any = subject.bert.layers[layer]
+        if not block.attention.is_plain:
+            raise UserError(_ADDS, name=subject.name)
         q, k, v = block.queries_keys_values(hidden)  # (T, H, d)
         query, keys, values = q[place, head], k[:, head], v[:, head]
         scores = keys @ query / math.sqrt(len(query))

@@ -14,16 +14,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from engine.errors import UserError, marked
 from engine.model.attention import Attention
 from engine.model.families.shape import Shape
 from engine.model.kernels import Dropout, Linear, Noise, linear
-
-_NOT_ALONE = marked(
-    "engine",
-    "In this model, attention also compares words with their distances, so a query and a key alone do not "
-    "give the score. Choose another picture of the head.",
-)
 
 
 class Distances(nn.Module):
@@ -89,10 +82,6 @@ class DisentangledAttention(Attention):
         scores = queries @ keys.transpose(-1, -2) + _picked(queries @ asked, apart)
         scores = scores + _picked(keys @ asking, apart.T).transpose(-1, -2)
         return scores / math.sqrt(3 * self.width)
-
-    def queries_keys_values(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Raises: UserError: these do not explain the scores."""
-        raise UserError(_NOT_ALONE)
 
 
 def _picked(fits: Tensor, index: Tensor) -> Tensor:

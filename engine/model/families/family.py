@@ -26,11 +26,11 @@ _LAYER = re.compile(r"(?:(?<=\blayer\.)|(?<=\blayers\.))\d+(?=\.)")
 class Family:
     """BERT; a subclass states what is otherwise in another family.
 
-    model_type: as config.json says it. name: as it is published. paper: that presents it, its year last.
-    stem: how the names of its classes begin. prefix: before the names of its weights under a head. marks: how
-    names of weights begin that no other family has. modules: module or weight as it is published -> as BERT's
-    is, # for the layer's number. stacks: our module -> the names as BERT's would be, where its rows are
-    stored together or apart otherwise.
+    model_type: as config.json says it. older: as its older files do. name: as it is published. paper: that
+    presents it, its year last. stem: how the names of its classes begin. prefix: before the names of its
+    weights under a head. marks: how names of weights begin that no other family has. modules: module or
+    weight as it is published -> as BERT's is, # for the layer's number. stacks: our module -> the names as
+    BERT's would be, where its rows are stored together or apart otherwise.
     heads: BERT's class -> the same for its head. own_classes: BERT's class -> its own, where not the stem
     alone differs. at_zero: BERT's weights that it lacks and that start at zero. not_needed: how names begin
     that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
@@ -49,6 +49,7 @@ class Family:
     """
 
     model_type: ClassVar[str] = "bert"
+    older: ClassVar[tuple[str, ...]] = ()
     name: ClassVar[str] = "BERT"
     paper: ClassVar[str] = "Devlin et al. 2018"
     stem: ClassVar[str] = "Bert"

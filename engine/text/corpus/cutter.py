@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import UserError, marked, not_among
-from engine.text.vocabulary import MASK, SPECIALS
 from engine.text.wordpiece import WordPiece
 
 # N pieces of all sentences, S sentences, W parts of words
@@ -259,5 +258,5 @@ def _parts(wordpiece: WordPiece, is_alone: npt.NDArray[np.bool_]) -> re.Pattern[
 
 def _looked_for(wordpiece: WordPiece) -> list[str]:
     """Return the tokens that are found in the text itself, before it is cut into words."""
-    usual = [name for name in (*SPECIALS.values(), MASK) if name in set(wordpiece.tokens)]
+    usual = [name for name in wordpiece.names.named.values() if name in set(wordpiece.tokens)]
     return usual + [token.content for token in wordpiece.added]

@@ -20,7 +20,6 @@ import numpy as np
 from engine.errors import ConfigError, DataError, marked, not_among
 from engine.text.chance import hashes, key, uniform
 from engine.text.corpus.terms import Terms
-from engine.text.vocabulary import MASK, SPECIALS
 from engine.text.wordpiece import WordPiece
 
 # B examples, N tokens of all examples together, M chosen tokens, W words, U units, K chosen units
@@ -133,7 +132,8 @@ class Masker:
                 )
             )
         tokens = wordpiece.tokens
-        special = {*SPECIALS.values(), MASK, *(token.content for token in wordpiece.added if token.special)}
+        special = {token.content for token in wordpiece.added if token.special}
+        special.update(wordpiece.names.named.values())
         kinds = [_SPECIAL if t in special else 1 + (t.startswith("##") and len(t) > 2) for t in tokens]
         words = [i for i, t in enumerate(tokens) if kinds[i] != _SPECIAL and not _UNUSED.fullmatch(t)]
         if not words:

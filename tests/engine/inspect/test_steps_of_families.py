@@ -15,7 +15,8 @@ from engine.inspect.anatomy.vectors import products, trace
 from engine.inspect.anatomy.working import value_of, working
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.families.known import FAMILIES
-from engine.model.names import GATED, plain_name, published_names
+from engine.model.heads import PreTraining
+from engine.model.names import GATED, GATED_LAST, plain_name, published_names
 from tests.engine.inspect.test_anatomy import finished, spots
 from tests.engine.model.test_families import CASES, Case, arithmetic_of, made
 from tests.fakes import tiny_wordpiece
@@ -83,10 +84,12 @@ def test_the_lesson_of_a_familys_weight_is_what_autograd_says(case: Case, tmp_pa
         assert lesson.direct + float(lesson.taken @ lesson.made) == pytest.approx(theirs, abs=1e-5), weight
 
 
-def gradient_of(model: torch.nn.Module, weight: str, row: int) -> float:
+def gradient_of(model: PreTraining, weight: str, row: int) -> float:
     """Return the gradient of a published weight's number (row, 3), from where our modules stack it."""
+    rotation = model.config.family.rotation(model.config)
+    is_last = rotation is not None and rotation.gate_last
     for own, parameter in model.named_parameters():
-        for stacks in ({}, GATED):
+        for stacks in ({}, GATED_LAST if is_last else GATED):
             names = [plain_name(name) for name in published_names(own, stacks)]
             if weight in names:
                 size = len(parameter) // len(names)

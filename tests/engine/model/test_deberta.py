@@ -332,7 +332,7 @@ def test_pages_look_into_it_and_what_they_do_not_show_is_said_in_a_sentence(tmp_
         detail(subject, seen, 1, 2, 3)
     with pytest.raises(
         UserError,
-        match=r"a DeBERTa, scores also come from the distance between words",
+        match=r"\(DeBERTa\), scores also come from the distance between words",
     ):
         trace(subject, "the film")
     with pytest.raises(ModelError, match="is a DeBERTa. It was not trained on next sentences"):

@@ -116,6 +116,12 @@ DISTANT = [
         "DebertaV2", {**DEBERTA, "position_buckets": 4, "norm_rel_ebd": "layer_norm", "share_att_key": True}
     ),
     Case("DebertaV2", {**DEBERTA, "max_relative_positions": 3, "hidden_act": "relu", "legacy": False}),
+    Case("MPNet"),
+    Case("MPNet", {"hidden_act": "relu"}),
+]
+ROTARY += [
+    Case("Gte", {"rope_parameters": {"rope_type": "linear", "rope_theta": 30.0, "factor": 1.7}}),
+    Case("Gte", {"type_vocab_size": 0, "hidden_act": "silu"}),
 ]
 CASES += ROTARY + DISTANT
 

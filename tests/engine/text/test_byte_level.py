@@ -169,7 +169,7 @@ def test_files_that_cut_otherwise_or_are_damaged_are_refused(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"normalizer": {"type": "Lowercase"}}, "does not cut texts as a ModernBERT does: normalizer is"),
+        ({"normalizer": {"type": "Lowercase"}}, "does not cut texts as ModernBERT does: normalizer is"),
         ({"single": []}, r'single is \[\], not \["\[CLS\]", "A", "\[SEP\]"\]'),
         ({"pair": [{"Sequence": {"id": "B"}}, 7]}, "pair is"),
         ({"single": [{"SpecialToken": 7}]}, "single is"),
