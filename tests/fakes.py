@@ -1,4 +1,4 @@
-"""Small things in the shape of real ones: a 2-layer BERT, 12 wide, 3 heads, 37 WordPieces, and folders of it.
+"""Small things in the shape of real ones: a 2-layer BERT, 12 wide, 3 heads, 37 pieces, and folders of it.
 
 Sizes are odd, and no two alike, so that swapped axes fail.
 """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TokenizeQuestion(Question["Encoding"], command="tokenize", help="show how a text becomes WordPieces"):
+class TokenizeQuestion(Question["Encoding"], command="tokenize", help="show how a text becomes pieces"):
     """The pieces of a text or pair, as a model reads them."""
 
     model: ModelName = asked(help="a model folder or a vocab.txt")

@@ -62,23 +62,6 @@ def read_tokenizer(folder: Path | str) -> Tokenizer:
     return WordPiece(*read_folder(folder, rules).said())
 
 
-def read_wordpiece(folder: Path | str) -> WordPiece:
-    """Return the tokenizer of a model that is to be pretrained further, or a smaller one of it.
-
-    Raises: as `read_tokenizer`; ModelError, too, where it is no WordPiece: a text for pretraining is cut, and
-    its words masked, in BERT's way alone.
-    """
-    found = read_tokenizer(folder)
-    if not isinstance(found, WordPiece):
-        template = marked(
-            "engine",
-            "The model in {path} does not split texts into WordPieces, so Cloze cannot pretrain it further. "
-            "Fine-tune it, or choose a BERT.",
-        )
-        raise ModelError(template, path=folder)
-    return found
-
-
 def _is_bpe(rules: Mapping[str, Any]) -> bool:
     model = rules.get("model")
     return isinstance(model, dict) and model.get("type", "BPE") == "BPE" and "merges" in model

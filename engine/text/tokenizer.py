@@ -2,8 +2,8 @@
 
 `Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel` and `Unigram` are its kinds, and
 `read_tokenizer` opens the one that a folder has. Nobody spells a special token or a mark of a piece, or asks
-which kind it is, but for what is done for WordPieces alone: to explain each step, to pretrain. Never change
-one after it is built: threads share it.
+which kind it is, but for what each kind does in its own way: explaining its steps, and leaving pieces out of
+a vocabulary. Never change one after it is built: threads share it.
 
 TOKENIZERS_PARALLELISM is left as the person set it. Unset, the library cuts a batch on all cores and stops
 doing so by itself in a forked child; "true" can hang there, "false" would leave the other cores idle.
@@ -79,14 +79,17 @@ class Tokenizer:
     tokens: the pieces by id, as they are published. mask_id: None where no word can be masked. lowercase:
     whether text loses its capitals. added: tokens that are found in the text itself, before it is cut. notes:
     what a person should know of its files. num_between: separators between the two texts of a pair.
-    tells_segments: whether it numbers the texts of a pair for the model. cleaning, splitting: how a text is
-    prepared, and how it is cut, marked; "" where each step is known.
+    tells_segments: whether it numbers the texts of a pair for the model. tells_words: whether a piece alone
+    says that it goes on with a word. cleaning, splitting: how a text is prepared, and how it is cut, marked;
+    "" where each step is known. way: what it is called, and how it finds pieces, marked.
     """
 
     num_between: int = 1
     tells_segments: bool = True
+    tells_words: bool = False
     cleaning: str = ""
     splitting: str = ""
+    way: str = ""
 
     tokens: tuple[str, ...]
     vocab_size: int
@@ -158,6 +161,10 @@ class Tokenizer:
 
     def with_masks(self, text: str) -> str:
         """Return a text in which each [MASK] is this vocabulary's own mask, of as many characters."""
+        return text
+
+    def behind(self, text: str) -> str:
+        """Return a text as it is written behind another one, so that its first word is a word there too."""
         return text
 
     def encode(

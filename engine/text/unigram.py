@@ -55,6 +55,7 @@ _CLEANING = {  # whether capitals, whether accents are removed
         "Full-width letters, ligatures and the like become plain ones. Capitals and accents are removed.",
     ),
 }
+_AS_IT_IS = marked("engine", "Nothing is changed: capitals, accents and full-width letters stay.")
 _SPLIT = marked(
     "engine",
     "The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the "
@@ -88,6 +89,7 @@ class Unigram(Tokenizer):
     """
 
     splitting = _SPLIT
+    way = marked("engine", "Unigram: the most likely of all ways")
 
     base: tuple[str, ...] = field(repr=False)
     scores: tuple[float, ...] = field(repr=False)
@@ -109,7 +111,8 @@ class Unigram(Tokenizer):
         own: dict[str, Any] = {f"{key}_id": ids.get(getattr(self.names, key)) for key in _IDS}
         own.update(tokens=tokens, vocab_size=len(tokens))
         own.update(num_between=self.names.num_between, tells_segments=self.names.tells_segments)
-        own["cleaning"] = _CLEANING[self.lowercase, self.strip_accents]
+        is_plain = not (self.charsmap or self.lowercase or self.strip_accents)
+        own["cleaning"] = _AS_IT_IS if is_plain else _CLEANING[self.lowercase, self.strip_accents]
         looked_for = sorted(special.values(), key=lambda token: ids[token.content])
         said = self._said()
         built = _BUILT.get(said) or _BUILT.setdefault(said, _Built(self._build(ids, looked_for)))

@@ -25,6 +25,7 @@ import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.durable import write_text
+from engine.errors import marked
 from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.vocabulary import (
     MASK,
@@ -57,6 +58,9 @@ class WordPiece(Vocabulary, Tokenizer):
     added: tokens beside the five special ones; those not in `base` follow it, in order.
     Raises: DataError if the vocabulary is empty, holds a token twice, or lacks a special token.
     """
+
+    tells_words = True
+    way = marked("engine", "WordPiece: the longest match first")
 
     def __post_init__(self) -> None:
         known = set(self.base)

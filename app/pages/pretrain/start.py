@@ -55,7 +55,7 @@ class StartChooser(QObject):
         self.layers = _spin("layers", 1, 96, 4, self.tr("Layers"))
         self.width = _spin("width", 16, 8192, 256, self.tr("Width"), step=64)
         self.pieces = _spin("setting_vocab_size", 128, 1_000_000, defaults.vocab_size, self.tr("WordPieces"))
-        self.trim = _spin("setting_trim_vocab", 0, 1_000_000, 0, self.tr("Keep WordPieces"))
+        self.trim = _spin("setting_trim_vocab", 0, 1_000_000, 0, self.tr("Keep pieces"))
         self.trim.setSpecialValueText(words.tr_engine(settings_of(StartConfig)["trim_vocab"].auto))
         self.refusal = self.model_box.refusal
         self.refusal.setObjectName("refusal_start")

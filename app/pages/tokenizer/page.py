@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -14,6 +16,7 @@ from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
 from app.pages.stated_page import InBar
 from app.pages.tokenizer.learn import LearnDialog
+from app.pages.tokenizer.side_by_side import SideBySideView
 from app.pages.tokenizer.state import TokenizerState
 from app.pages.tokenizer.table import TableTokensView
 from app.pages.tokenizer.text import TextView
@@ -24,12 +27,12 @@ from engine.errors import UserError, marked
 from engine.model.model_name import ModelName
 from engine.questions.tokenize import TokenizeQuestion
 
-VIEWS = ("text", "table")
+VIEWS = TEXT, SIDE, TABLE = ("text", "side", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
 
 
 class TokenizerPage(KeptPage[TokenizerState]):
-    """Two views: one text step by step, and the open table as a whole."""
+    """Three views: one text step by step, in several vocabularies, and the open table as a whole."""
 
     state_kind = TokenizerState
 
@@ -42,10 +45,11 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.bar = VocabularyBar(session)
         self.banner = Banner(name="tokenizer_banner")
         self.text_view = TextView(session, self.bar)
+        self.side_view = SideBySideView(session, self.bar)
         self.table_view = TableTokensView(session, self.bar)
         self._seen: object = None
         self._is_stale = True
-        self.views = stacked(self.text_view, self.table_view)
+        self.views = stacked(self.text_view, self.side_view, self.table_view)
         for widget, stretch in ((self.bar, 0), (self.banner, 0), (self.views, 1)):
             self.body.addWidget(widget, stretch)
         self._add_actions()
@@ -56,16 +60,22 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.text_view.answered.connect(self.banner.hide)
         self.text_view.answered.connect(self._offer_command)
         self.table_view.refused.connect(self.refuse)
+        self.side_view.refused.connect(self.refuse)
+        self.side_view.steps_wanted.connect(self._show_steps)
         session.inspector.text_changed.connect(self._text_changed)
 
     def _add_actions(self) -> None:
         self.view_choice = SegmentedButtons(
             "tokenizer_view",
-            ((VIEWS[0], self.tr("This text"), ""), (VIEWS[1], self.tr("The open table"), "")),
+            (
+                (TEXT, self.tr("This text"), ""),
+                (SIDE, self.tr("Side by side"), self.tr("One text in several vocabularies")),
+                (TABLE, self.tr("The open table"), ""),
+            ),
             gap=GAP,
             height=30,
         )
-        self.view_choice.chosen.connect(lambda key: self.show_view(VIEWS.index(key)))
+        self.view_choice.chosen.connect(self.show_view)
         self.header.add_action(self.view_choice)
         self.learn_button = button(self.tr("Train a vocabulary…"), name="tokenizer_learn", call=self._learn)
         self.learn_button.setToolTip(self.tr("Make your own vocab.txt from a text"))
@@ -75,11 +85,11 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.header.add_action(self.learn_button)
         self._offer_command()
 
-    def show_view(self, view: int) -> None:
-        """Show one text (0) or the open table (1)."""
+    def show_view(self, view: str) -> None:
+        """Show one of VIEWS."""
         self.banner.hide()
-        self.view_choice.set_current(VIEWS[view])
-        self.views.setCurrentIndex(view)
+        self.view_choice.set_current(view)
+        self.views.setCurrentIndex(VIEWS.index(view))
         self.in_bar_changed.emit()
         self._offer_command()
 
@@ -88,6 +98,8 @@ class TokenizerPage(KeptPage[TokenizerState]):
         found, said = self.text_view.found, ""
         if self.views.currentWidget() is self.table_view:
             lacking = self.tr("No command measures a whole table. Switch to “This text” to copy one.")
+        elif self.views.currentWidget() is self.side_view:
+            lacking = self.tr("A command splits with one vocabulary. Switch to “This text” to copy one.")
         elif found is None:
             lacking = self.tr("Type a text first.")
         elif len((found.asked.text + (found.asked.text_pair or "")).encode()) > LONGEST_COMMAND:
@@ -128,6 +140,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self._is_stale = True
         self._catch_up()
         self.table_view.catch_up()
+        self.side_view.catch_up()
         self.take_up()
 
     def _catch_up(self) -> None:
@@ -147,6 +160,10 @@ class TokenizerPage(KeptPage[TokenizerState]):
         if self.views.currentWidget() is self.table_view:
             raise UserError(
                 marked("engine", "A table is shown, which a scene cannot hold. Switch to “This text”.")
+            )
+        if self.views.currentWidget() is self.side_view:
+            raise UserError(
+                marked("engine", "A scene cannot hold several vocabularies. Switch to “This text”.")
             )
         first, second, inspector, view = (
             self.bar.first,
@@ -180,7 +197,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         )
 
     def open_state(self, state: TokenizerState) -> None:
-        self.show_view(0)
+        self.show_view(TEXT)
         first, inspector = state.vocabulary, self.session.inspector
         if first.is_dir() and first != inspector.folder:
             inspector.choose(first)  # the other pages look into it too
@@ -198,8 +215,17 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.text_view.take_state(state)
 
     def figures_shown(self) -> tuple[Figure, ...]:
-        found = (self.text_view.plot, self.text_view.detail.ladder)
+        found: tuple[Figure, ...] = (
+            self.text_view.plot,
+            *self.text_view.detail.searches,
+            *self.side_view.flows,
+        )
         return tuple(one for one in found if one.isVisible() and not one.is_empty)
+
+    def _show_steps(self, path: Path) -> None:
+        """Show step by step how a vocabulary splits the text."""
+        self.show_view(TEXT)
+        self.bar.choose(path)
 
     def _learn(self) -> None:
         dialog = LearnDialog(self.session, self)

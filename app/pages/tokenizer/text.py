@@ -153,7 +153,7 @@ class TextView(QWidget):
             number
             for number, row in enumerate(rows)
             if (word := self.found.word_of(row)) is not None
-            and word.outcome in ("pieces", "unknown", "likeliest", "partly")
+            and word.outcome in ("pieces", "unknown", "likeliest", "partly", "merged")
         )
         return next(odd, 1 if len(rows) > 1 else 0)
 
@@ -184,7 +184,8 @@ class TextView(QWidget):
         lines.append(("text A", asked.text))
         if asked.text_pair is not None:
             lines.append(("text B", asked.text_pair))
-        self.detail.ladder.set_caption(lines[:2])
+        for figure in self.detail.searches:
+            figure.set_caption(lines[:2])
         self.plot.set_caption([*lines, ("most rows", str(asked.max_length)), ("cut", asked.truncation)])
 
     # ---- one piece, shown everywhere

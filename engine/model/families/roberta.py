@@ -69,6 +69,7 @@ class Roberta(Family):
     not_needed = _NOT_NEEDED
     lacks = _LACKS
     has_segments = False
+    has_next_sentence = False
     guessing_act = "gelu"
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -207,7 +207,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "a model that is a file": (["--model", "reviews.csv"], "is a file. A model is a folder"),
     "a max_length beyond the model": (
         ["--set", "max_length=42"],
-        "the model has positions for 41 WordPieces",
+        "the model has positions for 41 pieces",
     ),
     "an unknown setting": (["--set", "lr=1"], "There is no setting named lr"),
     "no value": (["--set", "seed"], "--set expects name=value, not 'seed'"),

@@ -108,7 +108,7 @@ def test_a_sentence_without_end_comes_in_pieces_of_one_document(
 
 def test_text_of_which_no_piece_comes_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("\u200b\n\n\u200b\n", encoding="utf-8")
-    with pytest.raises(DataError, match="no WordPiece"):
+    with pytest.raises(DataError, match="gave no pieces"):
         list(open_store(tmp_path / "store", Corpus((tmp_path / "text.txt",)), wordpiece()))
     assert names(tmp_path) == [".store.lock", "text.txt"]
 

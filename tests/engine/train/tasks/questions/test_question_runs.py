@@ -149,7 +149,7 @@ BAD_VALUES: list[tuple[dict[str, Any], type[UserError], str]] = [
     ({"rare_labels": "weighted"}, ConfigError, "rare_labels is weighted, but the task questions has no"),
     ({"label_smoothing": 0.1}, ConfigError, "label_smoothing is 0.1, but the task questions has no labels"),
     ({"max_length": 42}, ConfigError, "max_length is 42, but the model has positions for 41"),
-    ({"max_question": 64}, ConfigError, "for questions of up to 64 WordPieces it must be at least 75"),
+    ({"max_question": 64}, ConfigError, "for questions of up to 64 pieces it must be at least 75"),
     ({"validation_data": "nowhere.json"}, ConfigError, "validation_data: There is no file nowhere.json"),
     ({"data": ""}, ConfigError, "No data was chosen"),
     ({"data": "unknown.csv"}, DataError, "unknown.csv holds no answers"),
