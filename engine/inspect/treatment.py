@@ -28,39 +28,48 @@ _EMOJI = re.compile(
 _NUMBER = re.compile(r"\d{2,}")
 _ALL_UNKNOWN = marked("engine", "Unknown."), marked("engine", "Unknown, all of them.")  # of one, of several
 _SOME_UNKNOWN = marked("engine", "Unknown: {count} of {total}.")
-_KEPT = {CAPITALS: marked("engine", "They stay."), ACCENTS: marked("engine", "They stay.")}
-_LOST = {
-    CAPITALS: marked("engine", "They become lower case."),
-    ACCENTS: marked("engine", "They are removed."),
-}
+_KEPT = marked("engine", "Kept.")
+_LOST = {CAPITALS: marked("engine", "Made lower case."), ACCENTS: marked("engine", "Removed.")}
 _REMOVED = marked("engine", "Removed before the text is split.")
+# of the only one, of the only one that is known, of several
 _SINGLE = {
-    IDEOGRAPHS: (marked("engine", "It is one piece."), marked("engine", "Each character is one piece.")),
-    EMOJI: (marked("engine", "It is one piece."), marked("engine", "Each is one piece.")),
+    IDEOGRAPHS: (
+        marked("engine", "It is one piece."),
+        marked("engine", "One is a piece."),
+        marked("engine", "Each character is one piece."),
+    ),
+    EMOJI: (
+        marked("engine", "It is one piece."),
+        marked("engine", "One is a piece."),
+        marked("engine", "Each is one piece."),
+    ),
 }
-_JOINED = marked("engine", "{total} characters become {pieces} pieces. The longest has {most} of them.")
-_TOGETHER = marked("engine", "{total} characters are one piece.")
 _PARTS = {
     IDEOGRAPHS: (
         marked("engine", "It becomes {pieces} pieces, parts of the character."),
+        marked("engine", "One becomes {pieces} pieces, parts of the character."),
         marked("engine", "{total} characters become {pieces} pieces, some of them parts of a character."),
     ),
     EMOJI: (
         marked("engine", "It becomes {pieces} pieces."),
+        marked("engine", "One becomes {pieces} pieces."),
         marked("engine", "{total} become {pieces} pieces."),
     ),
 }
 _WITH_OTHERS = (
     marked("engine", "It is in a piece with more of the text."),
+    marked("engine", "One is in a piece with more of the text."),
     marked("engine", "{total} are in {pieces} pieces, with more of the text."),
 )
+_JOINED = marked("engine", "{total} characters become {pieces} pieces. The longest has {most} of them.")
+_TOGETHER = marked("engine", "{total} characters are one piece.")
 _DIGIT_BY_DIGIT = marked("engine", "{number} goes digit by digit: {pieces}.")
 _WHOLE = marked("engine", "{number} is one piece.")
 _SPLIT = marked("engine", "{number} becomes {count} pieces: {pieces}.")
 _WITH_MORE = marked("engine", "{number} is in a piece with more of the text: {pieces}.")
 _UNKNOWN_NUMBER = marked("engine", "{number} is unknown.")
-_EXACT = marked("engine", "The pieces spell the text exactly.")
-_INEXACT = marked("engine", "The text cannot be restored exactly from its pieces.")
+_EXACT = marked("engine", "Exactly.")
+_INEXACT = marked("engine", "Not exactly.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +118,7 @@ class _Seen:
         unknown, total = told.count(None), len(told)
         if unknown == total:
             return (Sentence(_ALL_UNKNOWN[total > 1]),)
-        kept, lost = _KEPT[topic], _LOST[topic]
-        return _with_unknown(lost if False in told else kept, unknown, total)
+        return _with_unknown(_LOST[topic] if False in told else _KEPT, unknown, total)
 
     def _is_kept(self, topic: str, place: int) -> bool | None:
         """Return whether a letter stands in its pieces as it was written; None: it is unknown."""
@@ -133,18 +141,19 @@ class _Seen:
             return (Sentence(_ALL_UNKNOWN[total > 1]),)
         if not known:
             return (Sentence(_REMOVED),)
+        form = 0 if total == 1 else 1 if len(known) == 1 else 2
         every = {piece for pieces in known for piece in pieces}
         values = {"total": len(known), "pieces": len(every)}
         most = max(sum(piece in pieces for pieces in known) for piece in every)
         if any(len(pieces) > 1 for pieces in known):
-            return _with_unknown(_PARTS[topic][len(known) > 1], unknown, total, values)
+            return _with_unknown(_PARTS[topic][form], unknown, total, values)
         if most > 1 and topic == IDEOGRAPHS:
             joined = _JOINED if len(every) > 1 else _TOGETHER
             return _with_unknown(joined, unknown, total, {**values, "most": most})
         pairs = zip(each, spans, strict=True)
         if any(self._has_more(pieces, span) for pieces, span in pairs if pieces in known):
-            return _with_unknown(_WITH_OTHERS[len(known) > 1], unknown, total, values)
-        return _with_unknown(_SINGLE[topic][len(known) > 1], unknown, total)
+            return _with_unknown(_WITH_OTHERS[form], unknown, total, values)
+        return _with_unknown(_SINGLE[topic][form], unknown, total)
 
     def _has_more(self, pieces: Sequence[int], span: tuple[int, int]) -> bool:
         """Whether a piece is also from what stands beside a sign, other than a blank."""

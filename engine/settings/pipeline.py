@@ -90,8 +90,8 @@ class StagesConfig:
         marked("engine", "Next sentence"),
         marked(
             "engine",
-            "Also ask, during pretraining, whether a second text follows the first, if the model has a part "
-            "for that and most documents of the text have several sentences.",
+            "Also ask, during pretraining, whether a second text follows the first. It is only asked if most "
+            "documents have several sentences and the model has a part for it.",
         ),
         advanced=True,
     )

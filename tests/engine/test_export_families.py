@@ -19,7 +19,6 @@ from engine.errors import ModelError
 from engine.events import result_of
 from engine.export.example import EXAMPLE
 from engine.export.onnx import GRAPH, exporting
-from engine.model.weights import load_pretraining, save_model
 from engine.text.byte_level import MODERNBERT
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.tokenizer import Tokenizer
@@ -93,12 +92,11 @@ def test_a_classifier_leaves_as_a_graph_that_answers_alike(stem: str, tmp_path: 
         assert abs(ours["probability"] - theirs["probability"]) < 1e-4
     again = read_tokenizer(tmp_path / "out")
     assert again.tokens == TOKENIZERS[stem].tokens
-    result_of(exporting(folder, tmp_path / "out", TEXTS[:1]))  # over the earlier one
     said = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "WordPiece" not in said and "20 pieces of a text" in said
 
 
-@pytest.mark.parametrize("stem", ["Roberta", "XLMRoberta", "Albert"])
+@pytest.mark.parametrize("stem", ["Roberta", "Albert"])
 def test_a_pair_is_joined_in_the_graphs_program_as_the_family_joins_it(stem: str, tmp_path: Path) -> None:
     folder = tuned(tmp_path, stem, text_pair="other")
     found = result_of(exporting(folder, tmp_path / "out", TEXTS))
@@ -109,7 +107,7 @@ def test_a_pair_is_joined_in_the_graphs_program_as_the_family_joins_it(stem: str
     assert abs(ours["probability"] - answer("the film", "a good play")["probability"]) < 1e-4
 
 
-@pytest.mark.parametrize("stem", TOKENIZERS)
+@pytest.mark.parametrize("stem", ["Roberta", "XLMRoberta", "ModernBert"])
 def test_masked_words_leave_as_a_graph_with_their_own_mask(stem: str, tmp_path: Path) -> None:
     theirs, tokenizer = made(tmp_path / "own", stem), TOKENIZERS[stem]
     found = result_of(exporting(tmp_path / "own", tmp_path / "out", TEXTS))
@@ -128,8 +126,6 @@ def test_masked_words_leave_as_a_graph_with_their_own_mask(stem: str, tmp_path: 
 
 def test_a_model_with_more_rows_than_pieces_never_guesses_one_that_is_none(tmp_path: Path) -> None:
     tokenizer = TOKENIZERS["Roberta"]
-    made(tmp_path / "start", "Roberta")
-    model, _ = load_pretraining(tmp_path / "start")
     rows = tokenizer.vocab_size + 7
     wide = transformers.RobertaForMaskedLM(
         transformers.RobertaConfig(
@@ -141,15 +137,14 @@ def test_a_model_with_more_rows_than_pieces_never_guesses_one_that_is_none(tmp_p
         wide.lm_head.bias[-7:] = 100.0  # which would always win
     wide.save_pretrained(tmp_path / "wide")
     tokenizer.save(tmp_path / "wide")
-    result_of(exporting(tmp_path / "wide", tmp_path / "out", TEXTS[:2]))
+    for _ in range(2):  # the second over the first
+        result_of(exporting(tmp_path / "wide", tmp_path / "out", TEXTS[:2]))
     answer = runpy.run_path(str(tmp_path / "out" / EXAMPLE))["answer"]
     assert all(piece in tokenizer.tokens for piece in answer("the <mask> film")[0])
-    save_model(tmp_path / "again", model, tokenizer)
 
 
-@pytest.mark.parametrize("stem", ["Roberta", "XLMRoberta"])
-def test_answers_in_passages_leave_as_a_graph(stem: str, tmp_path: Path) -> None:
-    made(tmp_path / "start", stem)
+def test_answers_in_passages_leave_as_a_graph(tmp_path: Path) -> None:
+    made(tmp_path / "start", "XLMRoberta")
     list(fine_tune(question_config(tmp_path, max_length=41, max_question=12), tmp_path / "run"))
     found = result_of(exporting(tmp_path / "run" / "model", tmp_path / "out", TEXTS))
     assert found.difference < 1e-4 and found.num_answered == 2

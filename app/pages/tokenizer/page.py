@@ -16,6 +16,7 @@ from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
 from app.pages.stated_page import InBar
 from app.pages.tokenizer.learn import LearnDialog
+from app.pages.tokenizer.requests import is_model
 from app.pages.tokenizer.side_by_side import SideBySideView
 from app.pages.tokenizer.state import TokenizerState
 from app.pages.tokenizer.table import TableTokensView
@@ -69,8 +70,8 @@ class TokenizerPage(KeptPage[TokenizerState]):
             "tokenizer_view",
             (
                 (TEXT, self.tr("This text"), ""),
-                (SIDE, self.tr("Side by side"), self.tr("One text in several vocabularies")),
-                (TABLE, self.tr("The open table"), ""),
+                (SIDE, self.tr("Compare"), self.tr("One text in several vocabularies, side by side")),
+                (TABLE, self.tr("The table"), self.tr("All rows of the open table")),
             ),
             gap=GAP,
             height=30,
@@ -199,7 +200,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
     def open_state(self, state: TokenizerState) -> None:
         self.show_view(TEXT)
         first, inspector = state.vocabulary, self.session.inspector
-        if first.is_dir() and first != inspector.folder:
+        if is_model(first) and first != inspector.folder:
             inspector.choose(first)  # the other pages look into it too
         if self.bar.first is None or self.bar.first.path != first:
             self.bar.choose(first)

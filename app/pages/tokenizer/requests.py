@@ -86,10 +86,15 @@ def read_vocabulary(path: Path) -> OpenVocabulary:
     """Return the vocabulary of a model folder or of a vocab.txt. Raises: ModelError, DataError."""
     wordpiece = read_tokenizer(path) if path.is_dir() else WordPiece.from_vocab(path)
     longest = USUAL_LENGTH
-    if (path / "config.json").is_file():
+    if is_model(path):
         config: BertConfig = read_config(path)
         longest = config.max_position_embeddings
     return OpenVocabulary(path, wordpiece, longest, wordpiece.notes)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a vocabulary is that of a model, which other pages can look into."""
+    return (path / "config.json").is_file()
 
 
 def look(asked: TextToCut) -> Steps[Tokenization]:

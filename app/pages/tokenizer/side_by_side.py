@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from app import words
 from app.look.labels import ElidedLabel, label, tip
@@ -37,7 +37,7 @@ from app.work.worker import Channel
 from engine.events import Event
 from engine.inspect.treatment import TOPICS
 
-COLUMN_WIDTH, TOPIC_WIDTH = 216, 84  # px, at least; of the names of the rows
+COLUMN_WIDTH, TOPIC_WIDTH = 200, 72  # px, at least; of the names of the rows
 MOST_COLUMNS = 8
 ADD = "add"
 
@@ -80,8 +80,9 @@ class SideBySideView(QWidget):
     def vocabularies(self) -> tuple[OpenVocabulary, ...]:
         """All that are compared: those of the bar, those that were added, the three that are trained here."""
         named_above = [one for one in (self._bar.first, self._bar.second) if one is not None]
-        found = {one.path: one for one in (*named_above, *self.added, *self.trained)}
-        return tuple(found.values())[:MOST_COLUMNS]
+        trained = {one.path: one for one in self.trained}
+        found = {one.path: one for one in (*named_above, *self.added) if one.path not in trained}
+        return (*list(found.values())[: MOST_COLUMNS - len(trained)], *trained.values())
 
     # ---- asking
 
@@ -125,8 +126,8 @@ class SideBySideView(QWidget):
         self.trained = found
         self.said.setText(
             self.tr(
-                "The last three were trained on the same sample texts, English and Chinese passages of "
-                "Wikipedia, so they differ only in how they split."
+                "The last three were trained here on the same English and Chinese passages of Wikipedia, to "
+                "about the same size."
             )
         )
         self._bar.offer([one.path for one in found])
@@ -177,7 +178,8 @@ class SideBySideView(QWidget):
         steps.clicked.connect(partial(self._want_steps, one.vocabulary.path))
         close = button(self.tr("Remove"), "link", name=f"tokenizer_remove_{place}")
         close.clicked.connect(partial(self._removed, one.vocabulary.path))
-        close.setVisible(any(added.path == one.vocabulary.path for added in self.added))
+        if all(added.path != one.vocabulary.path for added in self.added):
+            close.hide()
         grid.addLayout(row((title, 1), steps, close, gap=8), 0, place)
         grid.addWidget(label(way_words(one.vocabulary), "muted", wrap=True), 1, place, top)
         counted = label(pieces_words(one.treatment.num_pieces), "big")
@@ -224,6 +226,7 @@ class SideBySideView(QWidget):
         first = BoxChoice(self.tr("Add a vocabulary…"), ADD)
         self.add_box.set_own([first], files, [(self.tr("Choose a vocab.txt…"), ask)])
         self.add_box.set_choice(ADD)
+        self.add_box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.add_box.setFixedWidth(220)
         self._scroll = QScrollArea(widgetResizable=True)
         set_role(self._scroll, "clear")

@@ -22,7 +22,7 @@ from app.look.layout import column, row
 from app.look.widgets import GAP, Card, named, tidy_spin
 from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.inside.texts import TextPair
-from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, look
+from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, is_model, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsView, TokenRows
 from app.pages.tokenizer.state import LONGEST, PADDINGS, TokenizerState
 from app.pages.tokenizer.steps import StepCard, StepStrip
@@ -109,7 +109,7 @@ class TextView(QWidget):
         self.found, self._row = found, -1
         self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is split into."))
         first = self._bar.first
-        self.detail.anatomy_link.setVisible(found is not None and first is not None and first.path.is_dir())
+        self.detail.anatomy_link.setVisible(found is not None and first is not None and is_model(first.path))
         self.strip.set_tokenization(found)
         self.detail.set_tokenization(found)
         self.rows.set_tokenization(found)

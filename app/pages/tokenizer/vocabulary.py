@@ -19,7 +19,7 @@ from app.pages.choose.new_model import (
     vocabularies,
     vocabulary_name,
 )
-from app.pages.tokenizer.requests import OpenVocabulary, kinds_root, read_vocabulary
+from app.pages.tokenizer.requests import OpenVocabulary, is_model, kinds_root, read_vocabulary
 from app.pages.tokenizer.words import vocabulary_words
 from app.session import Session
 from app.work.titles import model_title
@@ -138,7 +138,7 @@ class VocabularyBar(QWidget):
     def _open_first(self, path: str) -> None:
         self._remember(path)
         place = Path(path).absolute()
-        if (place / "config.json").is_file():  # the other pages look into it too
+        if is_model(place):  # the other pages look into it too
             self._inspector.choose(place)
         self.choose(place)
 
@@ -187,8 +187,8 @@ def name_of_vocabulary(path: Path) -> str:
     """Return what a vocabulary is called: a model's folder, one that was trained here, or a file."""
     if path.is_relative_to(kinds_root()):
         return {
-            "wordpiece": words.translate("tokenizer_words", "WordPiece, trained here"),
-            "byte-level": words.translate("tokenizer_words", "Byte-level BPE, trained here"),
-            "unigram": words.translate("tokenizer_words", "Unigram, trained here"),
+            "wordpiece": words.translate("tokenizer_words", "WordPiece, small"),
+            "byte-level": words.translate("tokenizer_words", "Byte-level BPE, small"),
+            "unigram": words.translate("tokenizer_words", "Unigram, small"),
         }.get(path.name, path.name)
     return model_title(path) if path.is_dir() else vocabulary_name(path)

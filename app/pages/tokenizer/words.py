@@ -38,7 +38,7 @@ def topic_words(topic: str) -> str:
         IDEOGRAPHS: words.translate("tokenizer_words", "Chinese"),
         EMOJI: words.translate("tokenizer_words", "Emoji"),
         NUMBERS: words.translate("tokenizer_words", "Numbers"),
-        SPELLING: words.translate("tokenizer_words", "Way back"),
+        SPELLING: words.translate("tokenizer_words", "Restored"),
     }[topic]
 
 

@@ -7,7 +7,7 @@ next to WordPieces of the same text. WordPieces are learned in new_vocabulary.py
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,8 @@ _TRAINING = marked("engine", "Training vocabularies")
 _LONGEST = 16  # characters of a scored piece, as in SentencePiece
 
 
-def train_byte_level(texts: Iterable[str], size: int) -> ByteLevel:
-    """Return bytes and the merges of their most frequent pairs: at most `size` pieces, special ones included.
+def train_byte_level(text: Path, size: int) -> ByteLevel:
+    """Return bytes and the merges of their most frequent pairs in a file: at most `size` pieces in all.
 
     Source: Sennrich et al. 2016; Radford et al. 2019, section 2.2.
     """
@@ -44,15 +44,15 @@ def train_byte_level(texts: Iterable[str], size: int) -> ByteLevel:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    learned = _learned(tokenizer, trainer, texts)
+    learned = _learned(tokenizer, trainer, text)
     pieces = sorted(learned["vocab"], key=learned["vocab"].__getitem__)
     merges = tuple((first, second) for first, second in learned["merges"])
     first = (ROBERTA.cls, ROBERTA.pad, ROBERTA.sep, ROBERTA.unk)
     return ByteLevel((*first, *pieces, ROBERTA.mask), merges)
 
 
-def train_unigram(texts: Iterable[str], size: int) -> Unigram:
-    """Return the pieces that make some texts most likely, with their scores: about `size`, with special ones.
+def train_unigram(text: Path, size: int) -> Unigram:
+    """Return the pieces that make the text of a file most likely, with their scores: about `size` in all.
 
     Source: Kudo 2018.
     """
@@ -67,18 +67,16 @@ def train_unigram(texts: Iterable[str], size: int) -> Unigram:
         max_piece_length=_LONGEST,
         show_progress=False,
     )
-    learned = [(piece, score) for piece, score in _learned(tokenizer, trainer, texts)["vocab"]]
+    learned = [(piece, score) for piece, score in _learned(tokenizer, trainer, text)["vocab"]]
     scored = [(name, 0.0) for name in first]
     scored += [(piece, score) for piece, score in learned if piece != XLM_R.unk]
     scored.append((XLM_R.mask, 0.0))
     return Unigram(tuple(piece for piece, _ in scored), tuple(score for _, score in scored))
 
 
-def _learned(
-    tokenizer: tokenizers.Tokenizer, trainer: trainers.Trainer, texts: Iterable[str]
-) -> dict[str, Any]:
-    """Return what tokenizer.json says of a model that was trained."""
-    tokenizer.train_from_iterator(map(without_halves, texts), trainer)
+def _learned(tokenizer: tokenizers.Tokenizer, trainer: trainers.Trainer, text: Path) -> dict[str, Any]:
+    """Return what tokenizer.json says of a trained model. A file is read without the GIL, texts are not."""
+    tokenizer.train([str(text)], trainer)
     learned: dict[str, Any] = json.loads(tokenizer.to_str())["model"]
     return learned
 
@@ -92,20 +90,18 @@ def three_kinds(texts: Sequence[str], size: int, root: Path) -> Steps[tuple[Path
     place = root / hash_of([_VERSION, size, list(texts)])[:32]
     if not all((place / kind / "tokenizer.json").is_file() for kind in KINDS):
         with replaced_folder(place) as beside:
+            text = beside / "texts.txt"
+            text.write_text("".join(f"{one}\n" for one in map(without_halves, texts)), encoding="utf-8")
             for done, kind in enumerate(KINDS):
                 yield Progress(stage=_TRAINING, done=done, total=len(KINDS))
+                tokenizer = yield from _trained(kind, text, size)
                 (beside / kind).mkdir()
-                if kind == "wordpiece":
-                    tokenizer: Tokenizer = yield from _wordpieces(texts, size, beside)
-                else:
-                    tokenizer = (train_byte_level if kind == "byte-level" else train_unigram)(texts, size)
                 tokenizer.save(beside / kind)
+            text.unlink()
     return tuple(place / kind for kind in KINDS)
 
 
-def _wordpieces(texts: Sequence[str], size: int, beside: Path) -> Steps[Tokenizer]:
-    file = beside / "texts.txt"
-    file.write_text("".join(f"{text}\n" for text in map(without_halves, texts)), encoding="utf-8")
-    found = yield from train_vocabulary(Corpus((file,), "lines"), size=size, lowercase=True)
-    file.unlink()
-    return found
+def _trained(kind: str, text: Path, size: int) -> Steps[Tokenizer]:
+    if kind == "wordpiece":
+        return (yield from train_vocabulary(Corpus((text,), "lines"), size=size, lowercase=True))
+    return train_byte_level(text, size) if kind == "byte-level" else train_unigram(text, size)

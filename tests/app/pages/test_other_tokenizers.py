@@ -153,8 +153,8 @@ def test_several_vocabularies_stand_side_by_side_and_say_what_they_did_to_the_te
     kinds = [type(one.vocabulary.wordpiece).__name__ for one in view.found]
     assert kinds == ["ByteLevel", "WordPiece", "ByteLevel", "Unigram"]
     assert [cell(page, f"tokenizer_capitals_{place}") for place in (1, 2)] == [
-        "They stay.",
-        "They become lower case.",
+        "Kept.",
+        "Made lower case.",
     ]
     assert "parts of a character" in cell(page, "tokenizer_ideographs_1")
     assert cell(page, "tokenizer_ideographs_2") == "Unknown, all of them."
@@ -174,7 +174,7 @@ def test_several_vocabularies_stand_side_by_side_and_say_what_they_did_to_the_te
     qtbot.waitUntil(lambda: page.bar.first is not None and page.bar.first.path.name == "unigram")
     assert page.views.currentWidget() is page.text_view
     names = [page.bar.boxes[0].itemText(number) for number in range(page.bar.boxes[0].count())]
-    assert {"WordPiece, trained here", "Byte-level BPE, trained here", "Unigram, trained here"} <= set(names)
+    assert {"WordPiece, small", "Byte-level BPE, small", "Unigram, small"} <= set(names)
     page.show_view("side")
     page.session.inspector.set_text("", "")
     assert page.session.wait_idle() and not view.views.is_answered

@@ -20,9 +20,15 @@ from tests.engine.steps import drained
 TEXTS = ["the film was good and the play was good", "a good film, played again", "中国人民爱看电影"] * 7
 
 
-def test_bytes_are_joined_into_what_is_frequent_and_nothing_is_unknown() -> None:
-    found = train_byte_level(TEXTS, 280)
-    assert found == train_byte_level(TEXTS, 280) and found.vocab_size <= 280
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    (tmp_path / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    return tmp_path / "text.txt"
+
+
+def test_bytes_are_joined_into_what_is_frequent_and_nothing_is_unknown(text: Path) -> None:
+    found = train_byte_level(text, 280)
+    assert found == train_byte_level(text, 280) and found.vocab_size <= 280
     assert "Ġgood" in found.tokens and len(found.merges) == found.vocab_size - 256 - 5
     ids = found.encode("x 😀 the good film").input_ids
     assert found.unk_id not in ids and found.tokens[ids[-2]] == "Ġfilm"
@@ -30,8 +36,8 @@ def test_bytes_are_joined_into_what_is_frequent_and_nothing_is_unknown() -> None
     assert merges_of(found, traced, traced.words[1]) is not None
 
 
-def test_scored_pieces_spell_the_texts_and_have_a_score_each() -> None:
-    found = train_unigram(TEXTS, 70)
+def test_scored_pieces_spell_the_texts_and_have_a_score_each(text: Path) -> None:
+    found = train_unigram(text, 70)
     assert found.vocab_size <= 70  # which pieces, differs from time to time
     assert found.unk_id not in found.encode("the good film 中国").input_ids
     assert found.unk_id in found.encode("😀").input_ids
