@@ -34,7 +34,7 @@ from engine.train.prepare import (
     starting_config,
     with_length,
 )
-from engine.train.pretraining.refusals import check_quickly
+from engine.train.pretraining.refusals import check_quickly, reads_pairs
 from engine.train.pretraining.setup import corpus_of
 from engine.train.run.runs import CONFIG, MODEL
 
@@ -124,8 +124,7 @@ def with_next_sentences(settings: PretrainConfig, asked: StagesConfig) -> Pretra
     """Return a stage's settings with next sentences asked for, if a person wants it, the model has a part for
     them and the text has them.
     """
-    shape = read_config(Path(settings.start.model))
-    can = shape.family.has_next_sentence and shape.type_vocab_size > 1
+    can = reads_pairs(read_config(Path(settings.start.model)))
     wanted = asked.next_sentence and can and has_next_sentences(corpus_of(settings, settings.text.text))
     return with_values(settings, {"next_sentence": wanted})
 

@@ -35,9 +35,13 @@ NAMES = ("model", "vocab", "vocab_size", "trim_vocab")  # settings that are show
 
 
 class StartChooser(QObject):
-    """The rows for model, size and vocabulary; `changed` when what they say has."""
+    """The rows for model, size and vocabulary; `changed` when what they say has.
+
+    model_read: what the folder of a model to train further says of itself is known.
+    """
 
     changed = Signal()
+    model_read = Signal()
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
@@ -237,6 +241,7 @@ class StartChooser(QObject):
         self.info = info
         if not info.is_new:
             self.trim.setMaximum(info.config.vocab_size)
+            self.model_read.emit()
         self._fill_sizes()
         self._show_fitting()
         self.changed.emit()

@@ -70,16 +70,23 @@ def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
             value=objective.start_length,
             least=_LEAST_LENGTH,
         )
+    if objective.next_sentence and not shape.family.has_next_sentence:
+        template = marked(
+            "engine",
+            "Models of the family {family} have no part for next sentences, so they cannot learn them. Turn "
+            "{field} off.",
+        )
+        raise ConfigError(template, field="next_sentence", family=shape.family.name)
     if objective.next_sentence and shape.type_vocab_size < 2:
         raise ConfigError(
             marked("engine", "The model knows only one segment, so it cannot read pairs. Turn {field} off."),
             field="next_sentence",
         )
-    if objective.next_sentence and not shape.family.has_next_sentence:
-        template = marked(
-            "engine", "A {family} has no part for next sentences, so it cannot learn them. Turn {field} off."
-        )
-        raise ConfigError(template, field="next_sentence", family=shape.family.name)
+
+
+def reads_pairs(shape: BertConfig) -> bool:
+    """Whether a model of this shape can learn next sentences."""
+    return shape.family.has_next_sentence and shape.type_vocab_size > 1
 
 
 def check_separators(objective: ObjectiveConfig, tokenizer: Tokenizer) -> None:
