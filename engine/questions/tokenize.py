@@ -42,6 +42,6 @@ class TokenizeQuestion(Question["Encoding"], command="tokenize", help="show how 
     def lines(self, found: Encoding) -> Iterator[str]:
         yield f"{'token':<20}{'id':>8}{'segment':>9}  characters"
         for token, number, segment, span in zip(
-            found.tokens, found.input_ids, found.token_type_ids, found.offsets, strict=True
+            found.shown, found.input_ids, found.token_type_ids, found.offsets, strict=True
         ):
             yield f"{token:<20}{number:>8}{segment:>9}  {span[0]}-{span[1]}"

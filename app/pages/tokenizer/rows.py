@@ -80,7 +80,7 @@ class TokenRows(RowsModel):
             return TableColumn(head, value, help=said, told=lambda row: _long(str(value(row))), **more)
 
         number = partial(column, side=RIGHT)
-        marks = self.tr("As the vocabulary writes it: ## continues a word, Ġ and ▁ stand for a space before it")
+        marks = self.tr("## before a piece: it continues the word. Ġ or ▁: there is a space before it")
         place = self.tr("position_ids: the position in the model input")
         span = self.tr("Where the piece begins and ends in the text, in characters counted from 0")
         return (

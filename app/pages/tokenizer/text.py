@@ -38,7 +38,7 @@ QUICK = 20_000  # characters that do not wait for a model's answer
 REST_MS = 150  # after the last turn at a spin box
 DETAIL_WIDTH, NARROW_DETAIL = 340, 284
 NARROW = 900  # px of the page's width, below which a column of the rows gives way
-WIDTHS, NARROW_WIDTHS = (78, 124, 68, 84, 62, 96), (74, 84, 58, 80, 58, 96)
+WIDTHS, NARROW_WIDTHS = (78, 124, 76, 84, 62, 96), (74, 84, 66, 80, 58, 96)
 
 
 class TextView(QWidget):

@@ -238,26 +238,17 @@ def _merges_words(found: MergedBytes) -> str:
 
 
 def _ways_words(ways: SpelledWays) -> str:
-    """Return the scores of a spelling, and those of the next best."""
-
-    def spelled(pieces: tuple[str, ...], scores: tuple[float, ...]) -> str:
-        each = zip(pieces, scores, strict=True)
-        return ", ".join(f"{_isolated(piece)} ({words.decimal(score, 1)})" for piece, score in each)
-
+    """Return the sum of scores of a spelling, and that of the next best."""
     said = words.translate(
         "tokenizer_words",
-        "Of all ways to spell “{whole}”, this has the largest sum of scores, {sum}: {pieces}.",
-    ).format(
-        whole=_isolated("".join(ways.pieces)),
-        sum=words.decimal(sum(ways.scores), 1),
-        pieces=spelled(ways.pieces, ways.scores),
-    )
+        "Of all ways to spell “{whole}” in pieces, the first one below has the largest sum of scores, {sum}.",
+    ).format(whole=_isolated(ways.whole), sum=words.decimal(sum(ways.scores), 1))
     if not ways.other:
         return f"{said} {words.translate('tokenizer_words', 'There is no other way.')}"
-    other = words.translate("tokenizer_words", "The next is {pieces}: {sum}.").format(
-        pieces=spelled(ways.other, ways.other_scores), sum=words.decimal(sum(ways.other_scores), 1)
+    other = words.translate(
+        "tokenizer_words", "The next best has {sum}. Below them are all other pieces that fit."
     )
-    return f"{said} {other}"
+    return f"{said} {other.format(sum=words.decimal(sum(ways.other_scores), 1))}"
 
 
 def _isolated(name: str) -> str:

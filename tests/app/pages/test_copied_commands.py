@@ -279,7 +279,7 @@ def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: Qt
     tokenizer = shown(TokenizerPage(session), qtbot)
     tokenizer.show_view("table")
     assert "No command measures a whole table" in lacking(tokenizer)
-    tokenizer.show_view(0)
+    tokenizer.show_view("text")
     assert copied(tokenizer, qtbot)[0] == "tokenize"
 
 
