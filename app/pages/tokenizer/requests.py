@@ -32,6 +32,7 @@ MOST_CHARACTERS = 100_000  # of a text; a longer one belongs into a table
 MOST_COLUMNS = 1_000  # words that are drawn; the table below has every piece
 USUAL_LENGTH = 512  # of a vocabulary without a model
 MULTIPLE = 8
+MOST_COMPARED = 10_000  # characters of a text in several vocabularies
 MOST_FLOWING = 2_000  # pieces that are drawn of a text that is compared
 SAMPLE_SIZE = 8_192  # pieces of a vocabulary that is trained to be compared
 _SIGNS = {"\n": "↵", "\r": "↵", "\t": "→"}

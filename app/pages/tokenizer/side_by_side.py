@@ -22,7 +22,7 @@ from app.pages.choose.model_box import BoxChoice, ModelBox
 from app.pages.choose.new_model import ask_for_vocabulary, vocabularies, vocabulary_name
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import (
-    MOST_CHARACTERS,
+    MOST_COMPARED,
     ComparedText,
     OpenVocabulary,
     compare,
@@ -70,6 +70,8 @@ class SideBySideView(QWidget):
             "tokenizer_add", self.tr("Add a vocabulary"), session, vocabulary_will_do=True
         )
         self.said = label("", "muted", wrap=True, name="tokenizer_side_said")
+        self.cut = label("", "muted", wrap=True, name="tokenizer_side_cut")
+        self.cut.hide()
         self.progress = ProgressLine("tokenizer_side_progress", width=140)
         self.progress.hide()
         self.empty = named(EmptyState(""), "tokenizer_side_empty")
@@ -98,11 +100,15 @@ class SideBySideView(QWidget):
                 "three kinds",
                 open_three_kinds,
                 heard=self._take_trained,
-                refused=self.refused.emit,
+                refused=self._refuse_training,
                 progress=self._show_progress,
                 ended=self.progress.hide,
             )
-        text, those = self._inspector.text[:MOST_CHARACTERS], self.vocabularies
+        text, those = self._inspector.text[:MOST_COMPARED], self.vocabularies
+        is_cut = len(self._inspector.text) > MOST_COMPARED
+        only = self.tr("Only the first {count} characters are compared.")
+        self.cut.setText(only.format(count=words.number(MOST_COMPARED)))
+        self.cut.setVisible(is_cut)
         if not text.strip() or not those:
             self._comparing.drop()
             self._show(())
@@ -132,6 +138,11 @@ class SideBySideView(QWidget):
         )
         self._bar.offer([one.path for one in found])
         self.catch_up()
+
+    def _refuse_training(self, error: BaseException) -> None:
+        self._is_asked = False  # the next time that this is shown there may be room on the disk
+        self.said.setText(self.tr("No vocabulary could be trained here."))
+        self.refused.emit(error)
 
     def _take_added(self, found: OpenVocabulary) -> None:
         self.added = [*(one for one in self.added if one.path != found.path), found]
@@ -234,4 +245,4 @@ class SideBySideView(QWidget):
         card.add(self._scroll, 1)
         self.views = Pending(card, self.empty, name="tokenizer_side")
         head = row((self.said, 1), self.progress, self.add_box, gap=10)
-        column(self.texts, head, self.add_box.refusal, (self.views, 1), gap=GAP, parent=self)
+        column(self.texts, head, self.cut, self.add_box.refusal, (self.views, 1), gap=GAP, parent=self)

@@ -176,8 +176,32 @@ def test_several_vocabularies_stand_side_by_side_and_say_what_they_did_to_the_te
     names = [page.bar.boxes[0].itemText(number) for number in range(page.bar.boxes[0].count())]
     assert {"WordPiece, small", "Byte-level BPE, small", "Unigram, small"} <= set(names)
     page.show_view("side")
+    page.session.inspector.set_text("a film " * 2_000, "")
+    assert page.session.wait_idle()
+    assert cell(page, "tokenizer_side_cut") == "Only the first 10,000 characters are compared."
+    assert view.cut.isVisible() and len(view.flows[0].words) == 2_000
     page.session.inspector.set_text("", "")
     assert page.session.wait_idle() and not view.views.is_answered
+
+
+def test_where_nothing_can_be_written_the_opened_vocabularies_are_compared_alone(
+    show_page: ShowPage[TokenizerPage], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kinds").write_text("in the way")
+    monkeypatch.setattr(requests, "kinds_root", lambda: tmp_path / "kinds")
+    monkeypatch.setattr(requests, "sample_passages", lambda: (("the good film",) * 9,))
+    page = show_page(TokenizerPage)
+    page.session.inspector.choose(roberta(tmp_path / "model"))
+    page.session.inspector.set_text("the film", "")
+    assert page.session.wait_idle()
+    page.show_view("side")
+    qtbot.waitUntil(lambda: "could not be written" in page.banner.text())
+    assert page.session.wait_idle() and len(page.side_view.found) == 1
+    assert cell(page, "tokenizer_side_said") == "No vocabulary could be trained here."
+    (tmp_path / "kinds").unlink()
+    page.show_view("text")
+    page.show_view("side")
+    qtbot.waitUntil(lambda: len(page.side_view.found) == 4 and page.session.workers.is_idle)
 
 
 def test_a_vocabulary_that_cannot_be_read_is_refused_and_the_others_stay(

@@ -17,6 +17,7 @@ from engine.events import Evaluated, Saved, Step, result_of
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.trim import ids_to_keep, trimmed
 from engine.model.weights import load_encoder, load_pretraining, load_tensors, save_model
+from engine.settings.pipeline import StagesConfig
 from engine.text.byte_level import MODERNBERT
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.tokenizer import Tokenizer
@@ -25,8 +26,9 @@ from engine.train.pretraining import setup as pretraining_setup
 from engine.train.pretraining.preview import preview
 from engine.train.pretraining.setup import masking_of
 from engine.train.run.kept import history
+from engine.train.stages import with_next_sentences
 from tests.engine.tiny_texts import notes, of, promised, text_config, write_text
-from tests.fakes import scramble, tiny_byte_level, tiny_unigram
+from tests.fakes import model_folder, scramble, tiny_byte_level, tiny_unigram
 
 transformers = pytest.importorskip("transformers")
 pytestmark = [
@@ -195,6 +197,16 @@ def test_next_sentences_are_refused_in_a_sentence_before_a_run_is_made(stem: str
     with pytest.raises(ConfigError, match=r"Turn next_sentence off\."):
         list(pretrain(settings_of(tmp_path, next_sentence=True), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+@every_family
+def test_a_pipeline_asks_it_for_words_alone_whatever_the_text_has(stem: str, tmp_path: Path) -> None:
+    made(tmp_path / "start", stem)
+    settings = with_next_sentences(settings_of(tmp_path), StagesConfig(next_sentence=True))
+    assert settings.objective.next_sentence is False
+    model_folder(tmp_path / "bert")
+    bert = with_next_sentences(settings_of(tmp_path, model=str(tmp_path / "bert")), StagesConfig())
+    assert bert.objective.next_sentence is True
 
 
 @every_family
