@@ -52,6 +52,19 @@ def test_a_squad_file_is_known_for_what_it_is_and_becomes_a_model(tmp_path: Path
 
 
 @pytest.mark.slow
+def test_a_new_head_is_begun_and_a_trained_one_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = list[str]()
+    for name in ("begin", "go_on"):
+        monkeypatch.setattr(AnsweringQuestions, name, lambda *_args, name=name: told.append(name) or [])
+    list(fine_tune(question_config(tmp_path), tmp_path / "first"))
+    again = question_config(tmp_path, model=str(tmp_path / "first" / "model"))
+    list(fine_tune(again, tmp_path / "second"))
+    assert told == ["begin", "go_on"]
+
+
+@pytest.mark.slow
 def test_the_result_measured_again_gives_the_figures_of_its_best_evaluation(tmp_path: Path) -> None:
     apart = write_squad(tmp_path / "apart.json", squad(5, seed=7))
     config = question_config(tmp_path, num_epochs=2, validation_data=str(apart))
