@@ -18,7 +18,7 @@ from app.pages.stated_page import InBar
 from app.pages.tokenizer.learn import LearnDialog
 from app.pages.tokenizer.requests import is_model
 from app.pages.tokenizer.side_by_side import SideBySideView
-from app.pages.tokenizer.state import TokenizerState
+from app.pages.tokenizer.state import SIDE, TABLE, TEXT, VIEWS, TokenizerState
 from app.pages.tokenizer.table import TableTokensView
 from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar, name_of_vocabulary
@@ -28,7 +28,6 @@ from engine.errors import UserError, marked
 from engine.model.model_name import ModelName
 from engine.questions.tokenize import TokenizeQuestion
 
-VIEWS = TEXT, SIDE, TABLE = ("text", "side", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
 
 
@@ -94,6 +93,11 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.in_bar_changed.emit()
         self._offer_command()
 
+    @property
+    def view(self) -> str:
+        """Which of VIEWS is shown."""
+        return VIEWS[self.views.currentIndex()]
+
     def _offer_command(self) -> None:
         """Let the line be copied where a command does what is on screen."""
         found, said = self.text_view.found, ""
@@ -158,13 +162,13 @@ class TokenizerPage(KeptPage[TokenizerState]):
 
     @property
     def state(self) -> TokenizerState:
-        if self.views.currentWidget() is self.table_view:
+        if self.view == TABLE:
             raise UserError(
                 marked("engine", "A table is shown, which a scene cannot hold. Switch to “This text”.")
             )
-        if self.views.currentWidget() is self.side_view:
+        if self.view == SIDE and self.side_view.added:
             raise UserError(
-                marked("engine", "A scene cannot hold several vocabularies. Switch to “This text”.")
+                marked("engine", "A scene holds two vocabularies at most. Remove those that were added.")
             )
         first, second, inspector, view = (
             self.bar.first,
@@ -184,6 +188,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
             most=view.max_length.value(),
             truncation=view.truncation.currentData(),
             padding=view.padding.currentData(),
+            view=self.view,
         )
 
     @property
@@ -198,7 +203,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         )
 
     def open_state(self, state: TokenizerState) -> None:
-        self.show_view(TEXT)
+        self.show_view(state.view)
         first, inspector = state.vocabulary, self.session.inspector
         if is_model(first) and first != inspector.folder:
             inspector.choose(first)  # the other pages look into it too

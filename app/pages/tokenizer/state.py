@@ -12,13 +12,14 @@ from engine.text.tokenizer import TRUNCATIONS
 STEPS = ("clean", "split", "match", "frame", "rows")
 LONGEST = 4096  # pieces of a row
 PADDINGS = ("", "multiple", "maximum")
+VIEWS = TEXT, SIDE, TABLE = ("text", "side", "table")
 NO_VOCABULARY = marked("engine", "This scene cannot be shown: it names no vocabulary.")
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizerState(PageState):
     """Everything that decides what the page shows of one text. row: the chosen piece's. most: rows
-    there may be.
+    there may be. view: of one text, step by step or in several vocabularies.
     """
 
     vocabulary: Path = model_field("vocabulary", lacking=NO_VOCABULARY, of=VOCABULARIES)
@@ -30,3 +31,4 @@ class TokenizerState(PageState):
     most: int = limited(512, minimum=3, maximum=LONGEST)
     truncation: str = limited(TRUNCATIONS[0], choices=TRUNCATIONS)
     padding: str = limited("", choices=PADDINGS)
+    view: str = limited(TEXT, choices=(TEXT, SIDE))

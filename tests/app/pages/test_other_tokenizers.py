@@ -156,23 +156,27 @@ def test_several_vocabularies_stand_side_by_side_and_say_what_they_did_to_the_te
         "Kept.",
         "Made lower case.",
     ]
-    assert "parts of a character" in cell(page, "tokenizer_ideographs_1")
-    assert cell(page, "tokenizer_ideographs_2") == "Unknown, all of them."
+    assert "parts of a character" in cell(page, "tokenizer_chinese_1")
+    assert cell(page, "tokenizer_chinese_2") == "Unknown, all of them."
     assert [flow.words[0].text for flow in view.flows] == ["T", "the", "T", "▁"]
     assert cell(page, "tokenizer_pieces_1") == f"{len(view.flows[0].words)} pieces"
     assert page.figures_shown() == tuple(view.flows)
-    with pytest.raises(UserError, match="A scene cannot hold several vocabularies"):
-        _ = page.state
+    kept = page.state
+    assert kept.view == "side"
     # one more, and away again
     view.add(write_vocab(tmp_path / "own.txt"))
     qtbot.waitUntil(lambda: len(view.found) == 5 and page.session.workers.is_idle)
     assert view.found[1].vocabulary.path == tmp_path / "own.txt"
+    with pytest.raises(UserError, match="A scene holds two vocabularies at most"):
+        _ = page.state
     qtbot.mouseClick(page.findChild(QPushButton, "tokenizer_remove_2"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(view.found) == 4 and page.session.workers.is_idle)
     # from a column to its steps; the trained ones can be chosen from then on
     qtbot.mouseClick(page.findChild(QPushButton, "tokenizer_steps_4"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: page.bar.first is not None and page.bar.first.path.name == "unigram")
-    assert page.views.currentWidget() is page.text_view
+    assert page.view == "text"
+    page.show_state(kept)
+    assert page.session.wait_idle() and page.view == "side" and page.state == kept
     names = [page.bar.boxes[0].itemText(number) for number in range(page.bar.boxes[0].count())]
     assert {"WordPiece, small", "Byte-level BPE, small", "Unigram, small"} <= set(names)
     page.show_view("side")
