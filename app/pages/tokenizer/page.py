@@ -183,12 +183,11 @@ class TokenizerPage(KeptPage[TokenizerState]):
             second=None if second is None else second.path,
             text=inspector.text,
             text_pair=inspector.text_pair,
-            step=view.strip.current,
+            step=SIDE if self.view == SIDE else view.strip.current,
             row=max(0, view.chosen_row),
             most=view.max_length.value(),
             truncation=view.truncation.currentData(),
             padding=view.padding.currentData(),
-            view=self.view,
         )
 
     @property
@@ -203,7 +202,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         )
 
     def open_state(self, state: TokenizerState) -> None:
-        self.show_view(state.view)
+        self.show_view(SIDE if state.step == SIDE else TEXT)
         first, inspector = state.vocabulary, self.session.inspector
         if is_model(first) and first != inspector.folder:
             inspector.choose(first)  # the other pages look into it too

@@ -24,7 +24,7 @@ from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.inside.texts import TextPair
 from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, is_model, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsView, TokenRows
-from app.pages.tokenizer.state import LONGEST, PADDINGS, TokenizerState
+from app.pages.tokenizer.state import LONGEST, PADDINGS, STEPS, TokenizerState
 from app.pages.tokenizer.steps import StepCard, StepStrip
 from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.pages.tokenizer.words import summary
@@ -138,8 +138,9 @@ class TextView(QWidget):
             self.max_length.setValue(state.most)
         self.truncation.choose(state.truncation)
         self.padding.choose(state.padding)
-        self.strip.set_current(state.step)
-        self.detail.show_step(state.step)
+        if state.step in STEPS:
+            self.strip.set_current(state.step)
+            self.detail.show_step(state.step)
         self._wanted_row = state.row
         self.ask()
         if self.found is not None and not (self._quick.is_asking or self._long.is_asking):

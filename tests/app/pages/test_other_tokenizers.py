@@ -162,7 +162,7 @@ def test_several_vocabularies_stand_side_by_side_and_say_what_they_did_to_the_te
     assert cell(page, "tokenizer_pieces_1") == f"{len(view.flows[0].words)} pieces"
     assert page.figures_shown() == tuple(view.flows)
     kept = page.state
-    assert kept.view == "side"
+    assert kept.step == "side"
     # one more, and away again
     view.add(write_vocab(tmp_path / "own.txt"))
     qtbot.waitUntil(lambda: len(view.found) == 5 and page.session.workers.is_idle)
