@@ -1,4 +1,4 @@
-"""Small things in the shape of real ones: a 2-layer BERT, 12 wide, 3 heads, 37 WordPieces, and folders of it.
+"""Small things in the shape of real ones: a 2-layer BERT, 12 wide, 3 heads, 37 pieces, and folders of it.
 
 Sizes are odd, and no two alike, so that swapped axes fail.
 """
@@ -19,8 +19,8 @@ from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
 from engine.text.byte_fallback import MMBERT, ByteFallback
 from engine.text.byte_level import ROBERTA, ByteLevel, Markers
+from engine.text.special_tokens import ExtraToken
 from engine.text.unigram import ALBERT, BLANK, DEBERTA, Unigram
-from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 
 TOKENS = (

@@ -13,7 +13,7 @@ from engine.errors import marked
 from engine.model import names
 
 LETTERS = {  # letter -> what it stands for; A is in no formula of BERT's, which is the point of naming it
-    "V": marked("engine", "WordPieces"),
+    "V": marked("engine", "Pieces"),
     "P": marked("engine", "positions"),
     "S": marked("engine", "segments"),
     "E": marked("engine", "width of the embeddings"),  # where they are projected to H
@@ -78,8 +78,8 @@ KINDS = (  # in the order in which a text passes through them
     PartKind(
         "tokens",
         "embeddings",
-        marked("engine", "WordPieces"),
-        marked("engine", "A vector for each WordPiece of the vocabulary."),
+        marked("engine", "Pieces"),
+        marked("engine", "A vector for each piece of the vocabulary."),
         (Term(1, "VH"),),
         ("embeddings.word",),
     ),
@@ -177,8 +177,8 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Masked words"),
         marked(
             "engine",
-            "A product, H to H, a norm, and a bias for each WordPiece. The scores use the "
-            "WordPiece vectors once more, which takes no further weights.",
+            "A product, H to H, a norm, and a bias for each piece. The scores use the "
+            "piece vectors once more, which takes no further weights.",
         ),
         (Term(1, "HH"), Term(3, "H"), Term(1, "V")),
         ("transform", "norm", ""),
@@ -223,7 +223,7 @@ NARROW_GUESSES = PartKind(  # in the place of "masked_words" where embeddings ha
     marked("engine", "Masked words"),
     marked(
         "engine",
-        "A product, from H to E, a norm, and a bias for each WordPiece. The scores use the WordPiece vectors "
+        "A product, from H to E, a norm, and a bias for each piece. The scores use the piece vectors "
         "once more, which takes no further weights.",
     ),
     (Term(1, "HE"), Term(3, "E"), Term(1, "V")),

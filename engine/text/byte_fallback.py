@@ -20,8 +20,8 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from engine.errors import marked
 from engine.text.byte_level import ByteLevel, Markers
+from engine.text.special_tokens import ExtraToken
 from engine.text.unigram import BLANK
-from engine.text.vocabulary import ExtraToken
 
 MMBERT = Markers(
     "<pad>", "<unk>", "<bos>", "<eos>", "<mask>", 1, False, "PreTrainedTokenizerFast", "mmBERT", False
@@ -38,6 +38,8 @@ class ByteFallback(ByteLevel):
     may reach across spaces.
     """
 
+    kind = marked("engine", "BPE pieces")
+    way = marked("engine", "BPE: merges in the order in which they were learned")
     splitting = marked(
         "engine",
         "Each space is written as ▁ and belongs to the word behind it. The most frequent pairs of characters "

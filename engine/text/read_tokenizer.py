@@ -16,13 +16,12 @@ from engine.files import MOST_VALUES, file_in, read_json_object
 from engine.text.byte_fallback import MMBERT, ByteFallback
 from engine.text.byte_level import MODERNBERT, ROBERTA, ByteLevel, Markers
 from engine.text.read_unigram import FILES, is_unigram, unigram_of_file, unigram_of_rules
+from engine.text.special_tokens import ExtraToken
 from engine.text.tokenizer import Tokenizer
 from engine.text.unigram import BLANK
 from engine.text.vocabulary import (
-    BERT,
     MAX_FILE_BYTES,
     MOST_MERGES,
-    ExtraToken,
     check_size,
     in_order,
     most_tokens,
@@ -69,30 +68,6 @@ def read_tokenizer(folder: Path | str) -> Tokenizer:
         for path in filter(None, (file_in(folder, name) for name in FILES)):
             return unigram_of_file(folder, path)
     return WordPiece(*read_folder(folder, rules).said())
-
-
-def read_wordpiece(folder: Path | str) -> WordPiece:
-    """Return the tokenizer of a model that is to be pretrained further, or a smaller one of it.
-
-    Raises: as `read_tokenizer`; ModelError, too, where it is no WordPiece: a text for pretraining is cut, and
-    its words masked, in BERT's way alone.
-    """
-    found = read_tokenizer(folder)
-    if not isinstance(found, WordPiece):
-        template = marked(
-            "engine",
-            "The model in {path} does not split texts into WordPieces, so Cloze cannot pretrain it further. "
-            "Fine-tune it, or choose a BERT.",
-        )
-        raise ModelError(template, path=folder)
-    if found.names != BERT:
-        template = marked(
-            "engine",
-            "The special tokens of the model in {path} are not BERT’s, so Cloze cannot pretrain it further. "
-            "Fine-tune it, or choose a BERT.",
-        )
-        raise ModelError(template, path=folder)
-    return found
 
 
 def _is_bpe(rules: Mapping[str, Any]) -> bool:

@@ -15,9 +15,9 @@ from typing import Any
 from engine.errors import ModelError, Sentence, marked
 from engine.files import damaged, file_in, read_json_object, read_regular
 from engine.text.sentencepiece import CONTROL, MOST_BYTES, USER_DEFINED, check_charsmap, read_pieces
-from engine.text.tokenizer import SpecialNames
+from engine.text.special_tokens import ExtraToken, SpecialNames
 from engine.text.unigram import ALBERT, BLANK, DEBERTA, MOST_SCORE, RUNS, TYPED, XLM_R, Unigram
-from engine.text.vocabulary import ANY_CLASS, ExtraToken, check_size, most_tokens, notes_beside, read_added
+from engine.text.vocabulary import ANY_CLASS, check_size, most_tokens, notes_beside, read_added
 
 FILES = ("sentencepiece.bpe.model", "spiece.model", "spm.model")  # of XLM-R and CamemBERT; ALBERT; DeBERTa
 _KIND, _CAMEMBERT = "Unigram", "camembert"

@@ -2,8 +2,8 @@
 
 `Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel`, `ByteFallback` and `Unigram` are its kinds, and
 `read_tokenizer` opens the one that a folder has. Nobody spells a special token or a mark of a piece, or asks
-which kind it is, but for what is done for WordPieces alone: to explain each step, to pretrain. Never change
-one after it is built: threads share it.
+which kind it is, but for what each kind does in its own way: explaining its steps, and leaving pieces out of
+a vocabulary. Never change one after it is built: threads share it.
 
 TOKENIZERS_PARALLELISM is left as the person set it. Unset, the library cuts a batch on all cores and stops
 doing so by itself in a forked child; "true" can hang there, "false" would leave the other cores idle.
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import tokenizers
 
 from engine.errors import ConfigError, Sentence, marked, not_among
+from engine.text.special_tokens import ExtraToken
 
 Ids = npt.NDArray[np.int32]
 
@@ -44,49 +45,25 @@ class Encoding:
     num_cut: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialNames:
-    """What a family calls its special tokens, and how it joins two texts.
-
-    mask: which a vocabulary may lack; as long as [MASK], which may be typed for it. num_between,
-    tells_segments: as of `Tokenizer`. own_class: its tokenizer in `transformers`.
-    """
-
-    pad: str
-    unk: str
-    cls: str
-    sep: str
-    mask: str
-    num_between: int
-    tells_segments: bool
-    own_class: str
-
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """Those that no vocabulary may lack."""
-        return self.pad, self.unk, self.cls, self.sep
-
-    @property
-    def named(self) -> dict[str, str]:
-        """All by their keys in tokenizer_config.json."""
-        return {f"{key}_token": getattr(self, key) for key in ("pad", "unk", "cls", "sep", "mask")}
-
-
 class Tokenizer:
     """A vocabulary, and how a text becomes its pieces. Immutable, picklable, safe to share between threads.
 
     tokens: the pieces by id, as they are published. mask_id: None where no word can be masked. lowercase:
     whether text loses its capitals. added: tokens that are found in the text itself, before it is cut. notes:
     what a person should know of its files. num_between: separators between the two texts of a pair.
-    tells_segments: whether it numbers the texts of a pair for the model. kind: what its pieces are called.
-    cleaning, splitting: how a text is prepared, and how it is cut; "" where each step is known. All marked.
+    tells_segments: whether it numbers the texts of a pair for the model. tells_words: whether a piece alone
+    says that it goes on with a word. kind: what its pieces are called. cleaning, splitting: how a text is
+    prepared, and how it is cut; "" where each step is known. way: what it is called, and how it finds pieces.
+    All of these are marked.
     """
 
     num_between: int = 1
     tells_segments: bool = True
     kind: str = ""
+    tells_words: bool = False
     cleaning: str = ""
     splitting: str = ""
+    way: str = ""
 
     tokens: tuple[str, ...]
     vocab_size: int
@@ -96,6 +73,7 @@ class Tokenizer:
     sep_id: int
     mask_id: int | None
     lowercase: bool
+    added: tuple[ExtraToken, ...]
     notes: tuple[Sentence, ...]
     _tokenizer: tokenizers.Tokenizer
 
@@ -157,6 +135,10 @@ class Tokenizer:
 
     def with_masks(self, text: str) -> str:
         """Return a text in which each [MASK] is this vocabulary's own mask, of as many characters."""
+        return text
+
+    def behind(self, text: str) -> str:
+        """Return a text as it is written behind another one, so that its first word is a word there too."""
         return text
 
     def encode(

@@ -29,8 +29,9 @@ from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tok
 
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, marked
-from engine.text.tokenizer import Ids, SpecialNames, Tokenizer, without_halves
-from engine.text.vocabulary import MASK, ExtraToken
+from engine.text.special_tokens import ExtraToken, SpecialNames
+from engine.text.tokenizer import Ids, Tokenizer, without_halves
+from engine.text.vocabulary import MASK
 
 BLANK = "▁"  # U+2581, before a word's first piece
 _GLUED = "…"  # before a piece that would stand right behind what is before it
@@ -61,6 +62,7 @@ _COMPOSED = {  # whether capitals are removed
     False: marked("engine", "A letter and its accents become one character. Capitals and accents stay."),
     True: marked("engine", "A letter and its accents become one character. Capitals are removed."),
 }
+_AS_IT_IS = marked("engine", "Nothing is changed: capitals, accents and full-width letters stay.")
 _SPLIT = marked(
     "engine",
     "The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the "
@@ -107,6 +109,7 @@ class Unigram(Tokenizer):
     """
 
     kind = marked("engine", "Unigram pieces")
+    way = marked("engine", "Unigram: the most likely of all ways")
 
     base: tuple[str, ...] = field(repr=False)
     scores: tuple[float, ...] = field(repr=False)
@@ -130,7 +133,8 @@ class Unigram(Tokenizer):
         own: dict[str, Any] = {f"{key}_id": ids.get(getattr(self.names, key)) for key in _IDS}
         own.update(tokens=tokens, vocab_size=len(tokens))
         own.update(num_between=self.names.num_between, tells_segments=self.names.tells_segments)
-        usual = _CLEANING[self.lowercase, self.strip_accents]
+        is_plain = not (self.charsmap or self.lowercase or self.strip_accents)
+        usual = _AS_IT_IS if is_plain else _CLEANING[self.lowercase, self.strip_accents]
         own["cleaning"] = _COMPOSED[self.lowercase] if self.composes else usual
         own["splitting"] = _SPLIT_TO_BYTES if self.byte_fallback else _SPLIT
         own["byte_ids"] = frozenset(ids[name] for name in _BYTES if self.byte_fallback)

@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.errors import DataError, ModelError, Sentence, UserError, marked
 from engine.files import MOST_VALUES, file_in, read_json_object, read_regular
-from engine.text.tokenizer import SpecialNames
+from engine.text.special_tokens import ExtraToken, SpecialNames
 
 MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
 BERT = SpecialNames("[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK, 1, True, "BertTokenizer")
@@ -39,18 +39,6 @@ _FLAGS = {
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraToken:
-    """A token that is looked for in the text itself, before it is cut into words."""
-
-    content: str
-    special: bool = True
-    normalized: bool = False
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
 
 
 @dataclass(frozen=True)

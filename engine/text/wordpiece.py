@@ -26,11 +26,11 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from engine.durable import write_text
 from engine.errors import marked
+from engine.text.special_tokens import ExtraToken
 from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.vocabulary import (
     BERT,
     MASK,
-    ExtraToken,
     Vocabulary,
     check_tokens,
     read_folder,
@@ -62,6 +62,8 @@ class WordPiece(Vocabulary, Tokenizer):
     """
 
     kind = marked("engine", "WordPieces")
+    tells_words = True
+    way = marked("engine", "WordPiece: the longest match first")
 
     def __post_init__(self) -> None:
         known = set(self.base)

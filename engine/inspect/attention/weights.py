@@ -47,7 +47,7 @@ _ADDS = marked(
 class AttentionMaps:
     """What a model's heads looked at while it read a text or pair.
 
-    encoding: the text's WordPieces, T of them. words: its whole words, without special tokens. attentions:
+    encoding: the text's pieces, T of them. words: its whole words, without special tokens. attentions:
     (L, H, T, T), read-only; [layer, head, query, key], each row of keys sums to 1. hidden_states: (L + 1, T,
     D), read-only, the embeddings first; None unless asked for. on: (L, H) bool, False where a head was
     switched off: its own weights are told all the same, but nothing after it saw what it found; None where
@@ -153,7 +153,7 @@ def check_memory(config: BertConfig, num_tokens: int, *, copies: int = 1) -> Non
     raise UserError(
         marked(
             "engine",
-            "The attention of {layers} × {heads} heads over {length} WordPieces takes "
+            "The attention of {layers} × {heads} heads over {length} pieces takes "
             "{needed} GB of memory, and {free} GB are free. Shorten the text, choose a "
             "smaller model, or close other programs.",
         ),

@@ -292,7 +292,7 @@ def test_the_tokenizer_shows_again_what_was_kept(
     kept = comes_again(page, change, rest)
     assert kept.values["row"] == 6 and kept.models == {"vocabulary": models[0], "second": second}
     is_robust(page, kept, rest)
-    page.show_view(1)
+    page.show_view("table")
     with pytest.raises(UserError, match="table"):
         page.as_scene()
 

@@ -266,7 +266,7 @@ def test_measuring_a_table_can_be_stopped(
 
     monkeypatch.setattr("app.pages.tokenizer.requests.measure_table", endless)
     open_table(page, tmp_path, qtbot)
-    page.show_view(1)
+    page.show_view("table")
     view = page.table_view
     qtbot.waitUntil(view.stop_button.isVisible)
     qtbot.mouseClick(view.stop_button, Qt.MouseButton.LeftButton)

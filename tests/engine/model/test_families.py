@@ -20,7 +20,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.families.known import FAMILIES
 from engine.model.heads import PreTraining, SequenceClassifier, TokenClassifier
 from engine.model.inventory import take_stock
-from engine.model.trim import must_keep, trimmed
+from engine.model.trim import trimmed
 from engine.model.weights import (
     load_classifier,
     load_encoder,
@@ -31,6 +31,7 @@ from engine.model.weights import (
 )
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.text.fewer import must_keep
 from engine.text.wordpiece import WordPiece
 from engine.train.adapt import check_adapt, rates_of
 from engine.train.finetune import fine_tune

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from engine import embed
 from engine.errors import ModelError, UserError
-from engine.events import result_of
+from engine.events import Finished, result_of
 from engine.export.folders import writing_folder, writing_sentence_folder
 from engine.export.onnx import exporting
 from engine.inspect.anatomy.vectors import trace
@@ -37,7 +37,7 @@ from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.text.batch import Bounds, Unpadded
 from engine.train.finetune import fine_tune
-from engine.train.pretraining.refusals import check_start
+from engine.train.pretrain import pretrain
 from tests.engine.model.test_sentence_files import described
 from tests.engine.tiny_runs import tiny_config, write_table
 from tests.fakes import scramble, tiny_mpnet_pieces
@@ -274,15 +274,21 @@ def test_a_folder_of_sentence_transformers_gives_its_vectors_and_leaves_as_one(t
     assert np.allclose(embed(tmp_path / "sentences", texts), wanted, atol=1e-5)
 
 
-def test_what_needs_berts_own_special_tokens_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    made(tmp_path, "ForSequenceClassification", num_labels=3)
-    with pytest.raises(ModelError, match="special tokens of the model in .* so Cloze cannot pretrain it"):
-        check_start(with_values(PretrainConfig(), {"model": str(tmp_path)}).start)
+def test_it_is_pretrained_further_and_leaves_as_a_graph_with_its_own_special_tokens(tmp_path: Path) -> None:
+    made(tmp_path / "words")
+    text = tmp_path / "text.txt"
+    text.write_text("the good film is a play .\n\n" * 400, encoding="utf-8")
+    values = {"model": str(tmp_path / "words"), "text": str(text), "steps": 2, "next_sentence": False}
+    config = with_values(PretrainConfig(), {**values, "max_length": 16, "batch_tokens": 64})
+    finished = list(pretrain(config, tmp_path / "run"))[-1]
+    assert isinstance(finished, Finished)
+    _, info = transformers.AutoModelForMaskedLM.from_pretrained(finished.path, output_loading_info=True)
+    assert not info["missing_keys"] and not info["unexpected_keys"]
     for name in ("onnx", "onnxscript", "onnxruntime"):
         pytest.importorskip(name)
-    with pytest.raises(ModelError, match="special tokens of the model in .* Cloze cannot write it as ONNX"):
-        result_of(exporting(tmp_path, tmp_path / "out", ["a film"]))
-    assert not (tmp_path / "out").exists()
+    made(tmp_path / "labels", "ForSequenceClassification", num_labels=3)
+    found = result_of(exporting(tmp_path / "labels", tmp_path / "out", ["a film"]))
+    assert found.difference < 1e-5
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 from engine.errors import DataError, ModelError
 from engine.text.byte_fallback import ByteFallback
 from engine.text.byte_level import ByteLevel
-from engine.text.read_tokenizer import read_tokenizer, read_wordpiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.words import words_of
 from tests.engine.text.test_unigram import mixed_lines
 from tests.fakes import tiny_byte_level, tiny_fallback
@@ -230,9 +230,6 @@ def test_a_million_merges_are_refused_in_a_moment(tmp_path: Path) -> None:
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # KB
 
 
-def test_its_neighbours_are_read_as_before_and_pretraining_asks_for_wordpieces(tmp_path: Path) -> None:
+def test_its_neighbours_are_read_as_before(tmp_path: Path) -> None:
     tiny_byte_level().save(tmp_path)
     assert type(read_tokenizer(tmp_path)) is ByteLevel
-    tiny_fallback().save(tmp_path)
-    with pytest.raises(ModelError, match="does not split texts into WordPieces, so Cloze cannot pretrain"):
-        read_wordpiece(tmp_path)

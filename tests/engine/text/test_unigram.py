@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from engine.errors import DataError, ModelError
-from engine.text.read_tokenizer import read_tokenizer, read_wordpiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.sentencepiece import read_pieces
 from engine.text.tokenizer import Tokenizer
 from engine.text.trace import trace
@@ -317,12 +317,6 @@ def test_steps_that_splitting_at_blanks_takes_too_are_read_and_older_spellings_a
     rules |= {"padding": {"strategy": "BatchLongest"}, "truncation": {"max_length": 2}}
     (tmp_path / "tokenizer.json").write_text(json.dumps(rules))
     assert read_tokenizer(tmp_path) == tokenizer
-
-
-def test_pretraining_asks_for_wordpieces_and_says_so(tmp_path: Path) -> None:
-    tiny_unigram().save(tmp_path)
-    with pytest.raises(ModelError, match="does not split texts into WordPieces, so Cloze cannot pretrain"):
-        read_wordpiece(tmp_path)
 
 
 def test_a_vocabulary_without_a_mask_opens_and_has_none() -> None:
