@@ -37,7 +37,7 @@ from app.work.worker import Channel
 from engine.events import Event
 from engine.inspect.treatment import TOPICS
 
-COLUMN_WIDTH, TOPIC_WIDTH = 200, 72  # px, at least; of the names of the rows
+COLUMN_WIDTH, TOPIC_WIDTH = 188, 72  # px, at least; of the names of the rows
 MOST_COLUMNS = 8
 ADD = "add"
 
