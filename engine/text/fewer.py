@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from engine.errors import ConfigError, marked
 from engine.text.byte_level import ByteLevel
 from engine.text.tokenizer import Tokenizer
 from engine.text.unigram import Unigram
@@ -33,15 +34,20 @@ def must_keep(tokenizer: Tokenizer) -> Numbers:
     ideograph after "##" may go where each ideograph is a word of its own: no text is cut into it (7,300
     pieces of the published Chinese vocabulary). Of pieces with scores the least likely stays too, which says
     how unlikely the unknown is. Of byte-level pieces these are the bytes: what no merge makes.
+    Raises: ConfigError: it is of a kind that is not known here.
     """
     if isinstance(tokenizer, WordPiece):
         needed = _needed_wordpieces(tokenizer)
     elif isinstance(tokenizer, ByteLevel):
         made = {first + second for first, second in tokenizer.merges}
         needed = {number for number, token in enumerate(tokenizer.base) if token not in made}
-    else:
-        assert isinstance(tokenizer, Unigram)
+    elif isinstance(tokenizer, Unigram):
         needed = _needed_of_scores(tokenizer)
+    else:
+        template = marked(
+            "engine", "Cloze cannot make a vocabulary of this kind smaller. Leave {field} at 0."
+        )
+        raise ConfigError(template, field="trim_vocab")
     needed |= tokenizer.special_ids | _added(tokenizer)
     return np.array(sorted(needed), np.int64)
 

@@ -116,7 +116,10 @@ def trace(tokenizer: Tokenizer, text: str) -> Trace:
         return _of_scores(tokenizer, text, found)
     if isinstance(tokenizer, ByteLevel):
         return _of_bytes(tokenizer, text, found)
-    assert isinstance(tokenizer, WordPiece)
+    if not isinstance(tokenizer, WordPiece):  # of a kind whose steps are not known
+        words = tuple(_from_pieces(text, pieces, offsets, found.continues[1:-1]))
+        known = tuple(found.shown[1:-1]), tuple(ids), tuple(offsets)
+        return Trace(text, text, (), words, *known, agrees=False, unk_id=tokenizer.unk_id)
     wordpiece = tokenizer
     cleaner = _cleaner(wordpiece.lowercase, wordpiece.strips, wordpiece.chinese_chars)
     steps = _Steps(wordpiece, cleaner, text)

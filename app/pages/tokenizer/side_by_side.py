@@ -37,7 +37,7 @@ from app.work.worker import Channel
 from engine.events import Event
 from engine.inspect.treatment import TOPICS
 
-COLUMN_WIDTH, TOPIC_WIDTH = 200, 72  # px, at least; of the names of the rows
+COLUMN_WIDTH, TOPIC_WIDTH = 188, 72  # px, at least; of the names of the rows
 MOST_COLUMNS = 8
 ADD = "add"
 
@@ -176,7 +176,10 @@ class SideBySideView(QWidget):
             grid.setColumnMinimumWidth(place, COLUMN_WIDTH)
             self._fill(grid, place, one, topics)
         grid.setRowStretch(grid.rowCount(), 1)
+        bar = self._scroll.horizontalScrollBar()
+        scrolled = bar.value()
         self._scroll.setWidget(inner)
+        bar.setValue(scrolled)
         self.views.show_answer()
 
     def _fill(self, grid: QGridLayout, place: int, one: ComparedText, topics: list[str]) -> None:
@@ -186,8 +189,10 @@ class SideBySideView(QWidget):
         title.setToolTip(tip(name))
         steps = button(self.tr("Steps"), "link", tool_tip=self.tr("See step by step how it splits the text"))
         steps.setObjectName(f"tokenizer_steps_{place}")
+        steps.setAccessibleName(self.tr("Steps of {name}").format(name=name))
         steps.clicked.connect(partial(self._want_steps, one.vocabulary.path))
         close = button(self.tr("Remove"), "link", name=f"tokenizer_remove_{place}")
+        close.setAccessibleName(self.tr("Remove {name}").format(name=name))
         close.clicked.connect(partial(self._removed, one.vocabulary.path))
         if all(added.path != one.vocabulary.path for added in self.added):
             close.hide()

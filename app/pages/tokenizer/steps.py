@@ -24,7 +24,6 @@ from app.pages.tokenizer.words import (
     frame_words,
     kind_words,
     match_words,
-    pieces_words,
     rows_words,
     seen,
     split_words,
@@ -50,7 +49,7 @@ class StepStrip(SegmentedButtons):
         steps = ((key, "", "") for key in STEPS)
         super().__init__("tokenizer_step", tuple(steps), parent, gap=8, height=30, is_wide=True)
         self._names = (
-            self.tr("Clean"), self.tr("Split"), self.tr("Match"),
+            self.tr("Clean"), self.tr("Split"), self.tr("Pieces"),
             self.tr("Special tokens"), self.tr("Model input"),
         )  # fmt: skip
         self._said = [""] * len(STEPS)
@@ -67,7 +66,7 @@ class StepStrip(SegmentedButtons):
             said = [
                 changes_words(sum(len(trace.changes) for trace in found.traces)),
                 words_words(num_words),
-                pieces_words(sum(len(trace.ids) for trace in found.traces)),
+                count(sum(len(trace.ids) for trace in found.traces)),
                 self.tr("{count} added").format(count=count(num_special)),
                 self.tr("{count} of {most}").format(
                     count=count(found.num_real), most=count(found.asked.max_length)

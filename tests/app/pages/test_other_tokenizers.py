@@ -15,6 +15,7 @@ from app.pages.tokenizer import requests, vocabulary
 from app.pages.tokenizer.page import TokenizerPage
 from app.pages.tokenizer.words import summary
 from engine.errors import UserError
+from engine.events import result_of
 from engine.model.heads import PreTraining
 from engine.model.weights import save_model
 from tests.app.hand import ShowPage
@@ -136,6 +137,7 @@ def cell(page: TokenizerPage, name: str) -> str:
     return found.text()
 
 
+@pytest.mark.slow
 def test_several_vocabularies_stand_side_by_side_and_say_what_they_did_to_the_text(
     show_page: ShowPage[TokenizerPage], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +190,7 @@ def test_several_vocabularies_stand_side_by_side_and_say_what_they_did_to_the_te
     assert page.session.wait_idle() and not view.views.is_answered
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_written_the_opened_vocabularies_are_compared_alone(
     show_page: ShowPage[TokenizerPage], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,3 +227,19 @@ def test_a_vocabulary_that_cannot_be_read_is_refused_and_the_others_stay(
     view.add(tmp_path / "broken.txt")
     assert page.session.wait_idle()
     assert "lacks" in page.banner.text() and len(view.found) == count
+
+
+@pytest.mark.slow
+def test_the_three_of_the_sample_passages_know_both_languages_and_open_in_transformers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    monkeypatch.setattr(requests, "kinds_root", lambda: tmp_path)
+    found = result_of(requests.open_three_kinds())
+    text = "the river in 2010, 中国"
+    for one in found:
+        tokenizer = one.wordpiece
+        assert 7_800 < tokenizer.vocab_size <= requests.SAMPLE_SIZE
+        ids = tokenizer.encode(text).input_ids
+        assert tokenizer.unk_id not in ids
+        assert transformers.AutoTokenizer.from_pretrained(one.path)(text)["input_ids"] == ids

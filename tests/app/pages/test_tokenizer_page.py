@@ -75,7 +75,7 @@ def test_a_vocab_txt_alone_is_enough(page: TokenizerPage) -> None:
     summary(page, "Good playing!")
     assert page.session.inspector.about is None
     assert pieces(page) == ["[CLS]", "good", "play", "##ing", "!", "[SEP]"]
-    assert page.text_view.strip.buttons["match"].text() == "3  Match · 4 pieces"
+    assert page.text_view.strip.buttons["match"].text() == "3  Pieces · 4"
     assert page.banner.text() == ""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.errors import ConfigError
 from engine.text.byte_level import MODERNBERT
 from engine.text.fewer import fewer, must_keep, order_of, with_parts
 from engine.text.read_tokenizer import read_tokenizer
@@ -73,6 +74,11 @@ def test_a_merged_piece_comes_with_those_that_it_is_joined_from() -> None:
 def test_the_least_likely_piece_stays_for_it_says_how_unlikely_the_unknown_is() -> None:
     whole = tiny_unigram("camembert")
     assert whole.scores.index(min(whole.scores)) in must_keep(whole)
+
+
+def test_a_kind_that_is_not_known_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="of this kind smaller. Leave trim_vocab at 0"):
+        must_keep(Tokenizer())
 
 
 def test_what_is_left_is_written_and_read_again(tmp_path: Path) -> None:
