@@ -21,6 +21,12 @@ SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "s
 MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
 MAX_FILE_BYTES = 32 * 2**20  # the largest published WordPiece files are a vocab.txt of 5 MB, a JSON of 15
 MOST_TOKENS = 600_000  # the largest published vocabulary has 501,153
+_ONE_IN = 1_000  # tokens, of which one may stand twice
+_MOST_NAMED = 5
+_TWICE = marked(
+    "engine",
+    "The vocabulary holds a token twice ({names}). As in transformers, the last one is found in texts.",
+)
 _MOST_ADDED = 1_000  # characters of one added token
 _MOST_ADDED_IN_ALL = 1_000_000  # characters: what finds them in a text takes 60 bytes for each
 _VALUES_OF_ADDED = 400_000  # in tokenizer.json: eight for each of 50,000
@@ -120,13 +126,30 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
             path=folder,
             name=name,
         )
-    read = vocabulary_of(read_vocab(vocab, most), config.get("do_lower_case"))
+    tokens, twice = _last_counts(read_vocab(vocab, most))
+    read = vocabulary_of(tokens, config.get("do_lower_case"))
     return replace(
         read,
         strip_accents=config.get("strip_accents"),
         chinese_chars=config.get("tokenize_chinese_chars") is not False,
-        notes=(*read.notes, *notes_beside(folder)),
+        notes=(*read.notes, *twice, *notes_beside(folder)),
     )
+
+
+def _last_counts(tokens: list[str]) -> tuple[list[str], tuple[Sentence, ...]]:
+    """Return tokens of which very few stand twice, as one of ERNIE 3.0's does, told apart, and a note of it.
+
+    As in `transformers` the last of the two is found in texts; the other one only keeps its number.
+    """
+    last = {token: number for number, token in enumerate(tokens)}
+    twice = [number for number, token in enumerate(tokens) if last[token] != number]
+    if len(twice) * _ONE_IN > len(tokens):  # it is told of where the tokens are looked at
+        return tokens, ()
+    told = list(tokens)
+    for number in twice:
+        told[number] = f"[unused {tokens[number]} {number}]"
+    names = ", ".join(tokens[number] for number in twice[:_MOST_NAMED])
+    return told, (Sentence(_TWICE, {"names": names}),) if twice else ()
 
 
 def notes_beside(folder: Path) -> tuple[Sentence, ...]:
