@@ -10,7 +10,7 @@ import pytest
 from benchmarks.family_table import as_markdown, read
 from engine.model.families.known import FAMILIES
 from tests.engine.model.family_cases import ROWS, VARIANTS
-from tests.engine.model.family_cells import CAPABILITIES, LIMITS, OF_WEIGHTS, Cell, FamilyFolders, cell_of
+from tests.engine.model.family_cells import CAPABILITIES, LIMIT, OF_WEIGHTS, Cell, FamilyFolders, cell_of
 
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
 
@@ -43,16 +43,14 @@ def test_a_cell_of_the_table_is_what_is_computed_and_within_its_limit(
     row = next(one for one in ROWS if folders.case in (one, *VARIANTS) and one.stem == folders.case.stem)
     wanted = TOLD[row.name][capability]
     assert (found.said, found.is_own) == (wanted.said, wanted.is_own), AGAIN
-    assert found.said or found.difference <= LIMITS[capability]
+    assert found.said or found.difference <= LIMIT
 
 
 def test_every_family_has_a_row_and_every_capability_a_column() -> None:
     assert {case.model_type for case in ROWS} == FAMILIES.keys(), "a line for it in family_cases.py"
     assert [*TOLD] == [case.name for case in ROWS], AGAIN
     assert all([*row] == [*CAPABILITIES] for row in TOLD.values()), AGAIN
-    assert all(
-        cell.said or cell.difference <= LIMITS[what] for row in TOLD.values() for what, cell in row.items()
-    )
+    assert all(cell.said or cell.difference <= LIMIT for row in TOLD.values() for cell in row.values())
 
 
 def test_a_table_that_was_written_is_read_again() -> None:
