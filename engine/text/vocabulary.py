@@ -21,12 +21,6 @@ SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "s
 MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
 MAX_FILE_BYTES = 32 * 2**20  # the largest published WordPiece files are a vocab.txt of 5 MB, a JSON of 15
 MOST_TOKENS = 600_000  # the largest published vocabulary has 501,153
-_ONE_IN = 1_000  # tokens, of which one may stand twice
-_MOST_NAMED = 5
-_TWICE = marked(
-    "engine",
-    "The vocabulary holds a token twice ({names}). As in transformers, the last one is found in texts.",
-)
 _MOST_ADDED = 1_000  # characters of one added token
 _MOST_ADDED_IN_ALL = 1_000_000  # characters: what finds them in a text takes 60 bytes for each
 _VALUES_OF_ADDED = 400_000  # in tokenizer.json: eight for each of 50,000
@@ -134,6 +128,12 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
         chinese_chars=config.get("tokenize_chinese_chars") is not False,
         notes=(*read.notes, *twice, *notes_beside(folder)),
     )
+
+
+_ONE_IN, _MOST_NAMED = 1_000, 5  # tokens, of which one may stand twice; of which so many are named
+_TWICE = marked(
+    "engine", "The vocabulary holds a token twice ({names}). As in transformers, the last one counts."
+)
 
 
 def _last_counts(tokens: list[str]) -> tuple[list[str], tuple[Sentence, ...]]:
