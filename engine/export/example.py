@@ -6,6 +6,7 @@ export is done it is run beside the engine: on a short text, a long one, an empt
 
 from __future__ import annotations
 
+import json
 import runpy
 from collections.abc import Callable
 from functools import partial
@@ -21,6 +22,7 @@ from engine.inspect.example_texts import topics_for
 from engine.model.sentence_files import SentenceConfig, read_sentence_files
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.tokenizer import Tokenizer
+from engine.text.vocabulary import MASK
 from engine.train.tasks.program import ANY, AnswerProgram, Trials, whole_text
 
 EXAMPLE = "answer.py"
@@ -43,15 +45,22 @@ def program_of(graph: Graph, folder: Path) -> AnswerProgram:
         say = _VECTOR.replace("@POOLED@", pooled).replace("@LENGTH@", length)
         told: Told = partial(_vector, how)
     else:
-        say, told = _GUESSES, partial(_guesses, wordpiece)
+        say, told = _GUESSES.replace("@MASK@", repr(_mask_of(wordpiece))), partial(_guesses, wordpiece)
     return AnswerProgram(whole_text(graph.truncation, say), partial(_trials, graph, wordpiece, told))
 
 
-def example_code(graph: Graph, program: AnswerProgram) -> str:
+def _mask_of(wordpiece: Tokenizer) -> str:
+    return MASK if wordpiece.mask_id is None else wordpiece.tokens[wordpiece.mask_id]
+
+
+def example_code(graph: Graph, program: AnswerProgram, wordpiece: Tokenizer) -> str:
     """Return a short program that answers a text as the model of a graph does."""
-    values = {"OUTPUTS": graph.outputs, "MAX_LENGTH": graph.max_length, **program.values}
+    values = {"OUTPUTS": graph.outputs, "MAX_LENGTH": graph.max_length, "BETWEEN": wordpiece.num_between}
+    values |= program.values
     said = "".join(f"{name} = {value!r}\n" for name, value in values.items())
     code = _CODE.replace("@GIVEN@", program.given).replace("@VALUES@", said)
+    for name, number in (("@CLS@", wordpiece.cls_id), ("@SEP@", wordpiece.sep_id)):
+        code = code.replace(name, json.dumps(wordpiece.tokens[number]))
     last = "" if program.most is None else str(program.most + 1)
     return code + program.body + _END.replace("@LAST@", last)
 
@@ -72,7 +81,8 @@ def check_example(graph: Graph, program: AnswerProgram, wordpiece: Tokenizer, pa
 
 
 def _trials(graph: Graph, wordpiece: Tokenizer, told: Told, short: str, _other: str, long: str) -> Trials:
-    for text in (f"[MASK] {short}", f"[MASK] {long}", "[MASK] "):
+    mask = _mask_of(wordpiece)
+    for text in (f"{mask} {short}", f"{mask} {long}", f"{mask} "):
         [batch] = batches(graph, wordpiece, [text])
         yield (text,), told(ours(graph, batch)[0][0], batch[0][0].numpy())
 
@@ -124,19 +134,23 @@ from tokenizers import Tokenizer
 @VALUES@here = Path(__file__).parent
 tokenizer = Tokenizer.from_file(str(here / "tokenizer.json"))
 session = onnxruntime.InferenceSession(str(here / "model.onnx"), providers=["CPUExecutionProvider"])
-CLS, SEP = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+CLS, SEP = tokenizer.token_to_id(@CLS@), tokenizer.token_to_id(@SEP@)
 
 
 def ask(first, second=None):
-    """Return ids and scores of [CLS] first [SEP], or of [CLS] first [SEP] second [SEP]; both are ids."""
+    """Return ids and scores of CLS first SEP, or of CLS first SEP second SEP; both are ids.
+
+    BETWEEN says how many SEP there are between two texts.
+    """
     ids, types = [CLS, *first, SEP], [0] * (len(first) + 2)
     if second is not None:
-        ids, types = [*ids, *second, SEP], types + [1] * (len(second) + 1)
+        ids, types = [*ids, *[SEP] * (BETWEEN - 1), *second, SEP], types + [0] * (BETWEEN - 1)
+        types += [1] * (len(second) + 1)
     given = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
     found = session.run(None, {name: np.array([value], np.int64) for name, value in given.items()})
     return ids, dict(zip(OUTPUTS, found))
 '''
-_GUESSES = """    mask = tokenizer.token_to_id("[MASK]")
+_GUESSES = """    mask = tokenizer.token_to_id(@MASK@)
     masked = [place for place, number in enumerate(ids) if number == mask]
     best = [scores["logits"][0, place].argsort()[::-1][:5] for place in masked]
     return [[tokenizer.id_to_token(int(number)) for number in one] for one in best]"""

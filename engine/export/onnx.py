@@ -30,7 +30,6 @@ from engine.files import file_in
 from engine.model.weights import read_config
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.tokenizer import Tokenizer
-from engine.text.vocabulary import BERT
 from engine.text.wordpiece import WordPiece
 
 GRAPH, SMALL = "model.onnx", "model.int8.onnx"
@@ -42,11 +41,6 @@ OPSET = 20
 _OTHER_PIECES = marked(
     "engine",
     "The model in {path} does not split texts into WordPieces, so Cloze cannot write it as ONNX. Export it "
-    "as a folder.",
-)
-_OTHER_NAMES = marked(
-    "engine",
-    "The special tokens of the model in {path} are not BERT’s, so Cloze cannot write it as ONNX. Export it "
     "as a folder.",
 )
 _BESIDE = ("config.json", "cloze.json")  # the vocabulary is written anew
@@ -96,8 +90,6 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
     graph, wordpiece = graph_of(folder), read_tokenizer(folder)
     if not isinstance(wordpiece, WordPiece):  # the program beside a graph joins texts as BERT reads them
         raise ModelError(_OTHER_PIECES, path=folder)
-    if wordpiece.names != BERT:
-        raise ModelError(_OTHER_NAMES, path=folder)
     size = read_config(folder).vocab_size
     yield Progress(stage=_EXPORTING, done=0, total=0)
     with exported_folder(out) as beside:
@@ -110,7 +102,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
                 shutil.copyfile(path, beside / name)
         wordpiece.save(beside, model_max_length=graph.max_length)
         program = program_of(graph, folder)
-        (beside / EXAMPLE).write_text(example_code(graph, program), encoding="utf-8")
+        (beside / EXAMPLE).write_text(example_code(graph, program, wordpiece), encoding="utf-8")
         yield Beat()
         num_answered = check_example(graph, program, wordpiece, beside / EXAMPLE)
         num_bytes = (beside / GRAPH).stat().st_size

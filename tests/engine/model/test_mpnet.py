@@ -39,6 +39,7 @@ from engine.text.batch import Bounds, Unpadded
 from engine.train.finetune import fine_tune
 from engine.train.pretraining.refusals import check_start
 from tests.engine.model.test_sentence_files import described
+from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import tiny_config, write_table
 from tests.fakes import scramble, tiny_mpnet_pieces
 
@@ -274,15 +275,30 @@ def test_a_folder_of_sentence_transformers_gives_its_vectors_and_leaves_as_one(t
     assert np.allclose(embed(tmp_path / "sentences", texts), wanted, atol=1e-5)
 
 
-def test_what_needs_berts_own_special_tokens_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    made(tmp_path, "ForSequenceClassification", num_labels=3)
+def test_pretraining_it_further_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    made(tmp_path)
     with pytest.raises(ModelError, match="special tokens of the model in .* so Cloze cannot pretrain it"):
         check_start(with_values(PretrainConfig(), {"model": str(tmp_path)}).start)
+
+
+@pytest.mark.parametrize("kind", ["ForMaskedLM", "Model", "classification", "questions"])
+def test_a_graph_of_it_and_its_program_answer_as_it_does(kind: str, tmp_path: Path) -> None:
+    """The export compares both with the model before it keeps them: at three shapes, on texts and pairs."""
     for name in ("onnx", "onnxscript", "onnxruntime"):
         pytest.importorskip(name)
-    with pytest.raises(ModelError, match="special tokens of the model in .* Cloze cannot write it as ONNX"):
-        result_of(exporting(tmp_path, tmp_path / "out", ["a film"]))
-    assert not (tmp_path / "out").exists()
+    folder = tmp_path / "start"
+    made(folder, kind if kind in ("ForMaskedLM", "Model") else "Model")
+    if kind == "classification":
+        rows = [(f"a {kind} film {x}", "a play", kind) for x in "abcdefghij" for kind in ("good", "bad")]
+        write_table(tmp_path / "reviews.csv", rows, "text,other,label")
+        list(fine_tune(tiny_config(tmp_path, num_epochs=1, text_pair="other"), tmp_path / "run"))
+    elif kind == "questions":
+        list(fine_tune(question_config(tmp_path, max_length=41, max_question=12), tmp_path / "run"))
+    folder = folder if kind in ("ForMaskedLM", "Model") else tmp_path / "run" / "model"
+    found = result_of(exporting(folder, tmp_path / "out", ["a good film", "a bad play and a film !"]))
+    assert found.difference < 1e-5 and found.num_answered >= 2
+    program = (tmp_path / "out" / "answer.py").read_text()
+    assert 'token_to_id("<s>")' in program and "BETWEEN = 2" in program
 
 
 @pytest.mark.parametrize(
