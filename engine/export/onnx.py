@@ -88,7 +88,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
     needed()
     check_new(out, FILES)
     graph, wordpiece = graph_of(folder), read_tokenizer(folder)
-    if not isinstance(wordpiece, WordPiece):  # the program beside a graph joins texts as BERT reads them
+    if not isinstance(wordpiece, WordPiece):  # the program beside a graph finds words by spans of WordPieces
         raise ModelError(_OTHER_PIECES, path=folder)
     size = read_config(folder).vocab_size
     yield Progress(stage=_EXPORTING, done=0, total=0)
