@@ -50,6 +50,7 @@ class DataConfig:
             "regression",
             "questions",
             "multiple-choice",
+            "correction",
         ),
         auto=marked("engine", "from the data"),
         kind="hidden",
@@ -82,7 +83,7 @@ class DataConfig:
         marked(
             "engine",
             "The column to predict. For several labels a row, name columns of 0 and 1 with "
-            "commas between them. Empty: found in the table.",
+            "commas between them. For correction, the column of right texts. Empty: found in the table.",
         ),
         kind="column",
     )
@@ -259,8 +260,8 @@ class DataConfig:
         marked(
             "engine",
             "WordPieces kept of each text, special tokens included. Longer texts are "
-            "truncated, but a passage with questions is read in windows of this length. 0: "
-            "128, for questions 384.",
+            "truncated, but passages with questions, tagged texts and texts to be corrected are read in "
+            "windows of this length. 0: 128, for questions 384.",
         ),
         minimum=0,
         maximum=8192,
