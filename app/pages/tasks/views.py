@@ -148,6 +148,10 @@ class RowViews(TaskViews):
     has_probability: ClassVar[bool] = True
     roles: ClassVar[tuple[Role, ...]] = USUAL
 
+    def given_words(self) -> str:
+        """Return what stands over the column of a file by which its answers are scored."""
+        return translate("TaskViews", "Given labels")
+
     def ask_card(self) -> AskCard | None:
         """Return what a text is typed into, with the answer to it; None: boxes with bars of the labels."""
         return None

@@ -7,20 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel
 
 from app.pages.data.page import DataPage
 from app.pages.evaluate.page import EvaluatePage
+from app.pages.evaluate.state import EvaluateState
 from app.pages.finetune.page import FineTunePage
 from app.pages.predict.page import PredictPage
 from app.pages.tasks.correcting.asking import CorrectionAskCard
-from app.pages.tasks.correcting.scores import CorrectionScores
+from app.pages.tasks.correcting.scores import CorrectionScores, kind_words
 from app.plots.corrected_words import CorrectedWordsPlot
 from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, tagged_words
 from app.session import Session
 from engine.events import Evaluated
-from tests.app.hand import ShowPage
-from tests.engine.train.tasks.test_correcting import learned, write_pairs
+from engine.train.finetune import fine_tune
+from engine.train.tasks.correcting.details import ERRORS
+from tests.app.hand import Hand, ShowPage
+from tests.engine.train.tasks.test_correcting import config_of, learned, write_pairs
 
 
 @pytest.mark.slow
@@ -32,18 +36,12 @@ def test_a_table_of_pairs_is_known_for_its_task_and_its_columns(
     assert session.wait_idle() and session.data.task_name == "correction"
     assert session.data.roles is not None and session.data.roles.label == "right"
     assert "Right text" in [one.text() for one in page.findChildren(QLabel) if one.isVisible()]
-    heads = [str(page.table_card.model.headerData(place, page_orientation())) for place in range(2)]
+    heads = [str(page.table_card.model.headerData(place, Qt.Orientation.Horizontal)) for place in range(2)]
     assert "right text" in heads[1]
     assert page.labels_card.plot.bars == [("0", 30), ("1", 30)]
     form = show_page(FineTunePage)
     assert form.setup.task_label.text() == "One text → the same text, corrected"
     assert "truncated" not in form.setup.prediction_words()
-
-
-def page_orientation() -> Any:
-    from PySide6.QtCore import Qt
-
-    return Qt.Orientation.Horizontal
 
 
 @pytest.mark.slow
@@ -81,13 +79,25 @@ def test_a_text_is_corrected_as_it_is_typed_and_a_file_beside_it(
 
 @pytest.mark.slow
 def test_the_scores_of_a_run_lead_to_the_texts_with_an_error_of_a_kind(
-    show_page: ShowPage[EvaluatePage], session: Session, tmp_path: Path
+    show_page: ShowPage[EvaluatePage], session: Session, qtbot: Any, tmp_path: Path, no_models_ship: None
 ) -> None:
-    run = learned(tmp_path)
+    list(fine_tune(config_of(tmp_path, num_epochs=1), tmp_path / "run"))  # too short to correct anything
     page = show_page(EvaluatePage)
-    page.set_model(run / "model")
+    page.show_state(EvaluateState(tmp_path / "run" / "model"))
     assert session.wait_idle()
-    assert "F1" in page.score.title_label.text()
+    QApplication.processEvents()
+    assert session.wait_idle() and page.opened is not None
+    each = page.opened.scored.each
+    assert page.texts.rows.rowCount() == len(each) == 12 and each.marks is not None
+    hand = Hand(page, qtbot)
+    kind = next(name for name in ERRORS if len(each.marks.texts_with(("error", name))))
+    hand.click(f"correction_{kind}")
+    assert session.wait_idle()
+    wanted = each.marks.texts_with(("error", kind)).tolist()
+    assert set(page.texts.rows.places.tolist()) == set(wanted)
+    assert hand.said("evaluate_chip_0").startswith(kind_words(kind).lower())
+    true, predicted = page.texts.rows.answer(wanted[0])
+    assert true != predicted
 
 
 def evaluated(**details: Any) -> Evaluated:

@@ -86,6 +86,9 @@ class CorrectionViews(RowViews):
     def bars_title(self) -> str:
         return self.tr("Wrong characters per text")
 
+    def given_words(self) -> str:
+        return self.tr("Right text")
+
     def ask_card(self) -> CorrectionAskCard:
         return CorrectionAskCard()
 
@@ -93,7 +96,8 @@ class CorrectionViews(RowViews):
         return correct(models, folder, *texts)
 
     def probabilities(self, event: Predicted) -> list[str]:
-        return [words.share(float(sure)) for sure in event.probabilities[:, 1]]
+        found = event.probabilities.tolist()
+        return [words.share(sure) if changes else "" for changes, sure in found]
 
     def counts_title(self) -> str:
         return self.tr("Changes per text")

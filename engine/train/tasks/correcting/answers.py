@@ -27,11 +27,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class CorrectedText:
-    """A text and what is changed in it. sure: 0 to 1, the probability of its least sure piece."""
+    """A text and what is changed in it."""
 
     text: str
     changes: tuple[Change, ...]
-    sure: float
+
+    @property
+    def sure(self) -> float:
+        """The probability of the least sure change; 0 without one."""
+        return min((one.probability for one in self.changes), default=0.0)
 
     @property
     def corrected(self) -> str:
@@ -74,8 +78,7 @@ def corrected_text(
         if new not in ("", old) and "\ufffd" not in new:
             sure = float(answers[first:behind, PROBABILITY].min())
             changes.append(Change(start, stop, old, new, sure))
-    least = float(answers[:, PROBABILITY].min()) if len(answers) else 1.0
-    return CorrectedText(text, tuple(changes), least)
+    return CorrectedText(text, tuple(changes))
 
 
 def _together(spans: np.ndarray, place: int) -> tuple[int, int]:

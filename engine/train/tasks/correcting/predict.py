@@ -10,6 +10,8 @@ from engine.events import Steps, result_of
 from engine.text.batch import EncodedRows
 from engine.text.example_rows import Example, ExampleRows
 from engine.text.examples import ExampleTable
+from engine.text.roles import Roles
+from engine.text.table import Table
 from engine.train.evaluate import answers_of, evaluate
 from engine.train.task import Measures
 from engine.train.tasks.correcting.answers import CorrectedText, answered_pieces, corrected_text
@@ -54,10 +56,15 @@ class CorrectingModel(RowModel):
             )
         return made
 
+    def cells(self, table: Table, roles: Roles, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """Return (S,) the corrected texts."""
+        found = np.empty(len(answers), object)
+        found[:] = [one.corrected for one in answers]
+        return found
+
     def numbers(self, answers: np.ndarray) -> np.ndarray:
-        """Return (S, 2), how many changes there are and the probability of the least sure piece."""
-        found = [(len(one.changes), one.sure) for one in answers]
-        return np.array(found, np.float32).reshape(-1, 2)
+        """Return (S, 2), how many changes there are, and how sure the least sure is; 0 without one."""
+        return np.array([(len(one.changes), one.sure) for one in answers], np.float32).reshape(-1, 2)
 
     def measured(
         self, found: ExampleTable, encoded: EncodedRows, answers: np.ndarray, places: np.ndarray

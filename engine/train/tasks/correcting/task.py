@@ -42,6 +42,7 @@ from engine.train.tasks.correcting.scores import CorrectionScores, score_correct
 from engine.train.tasks.rows.reading import PREDICTION
 
 CHANGES, PROBABILITY_COLUMN = "changes", "probability"
+UNCHANGED = "–"
 _ROWS_AT_ONCE = 1024  # whose scores of all words exist at a time
 
 
@@ -163,24 +164,24 @@ class Correction:
             yield text, (ERROR, kind_of(int(own[place]), int(right[place]), int(predicted[place])))
 
     def columns(self) -> list[str]:
-        """Return the columns that predicting adds: the text as it is corrected, its changes, and the
-        probability of the least sure of them.
+        """Return the columns that predicting adds: the corrected text, its changes, and the probability of
+        the least sure of them.
         """
         return [PREDICTION, CHANGES, PROBABILITY_COLUMN]
 
     def predictions(self, answers: np.ndarray) -> np.ndarray:
-        """Return (E,), the corrected texts. Args: answers: (E,) `CorrectedText`, as objects."""
+        """Return (E,), the changes in a line, UNCHANGED where there are none; a file has the whole texts.
+
+        Args: answers: (E,) `CorrectedText`, as objects.
+        """
         found = np.empty(len(answers), object)
-        found[:] = [one.corrected for one in answers]
+        found[:] = [_changes_of(one) or UNCHANGED for one in answers]
         return found
 
     def others(self, answers: np.ndarray) -> list[list[str]]:
         """Return the changes, and how sure the least sure one is; both are empty where nothing is changed."""
-        made = [said([(one.start + 1, one.old, one.new) for one in each.changes]) for each in answers]
-        sure = [
-            f"{min(one.probability for one in each.changes):.6f}" if each.changes else "" for each in answers
-        ]
-        return [made, sure]
+        sure = [f"{each.sure:.6f}" if each.changes else "" for each in answers]
+        return [list(map(_changes_of, answers)), sure]
 
     def said(self, answer: CorrectedText) -> dict[str, Any]:
         """Return a text as it is corrected, and its changes."""
@@ -196,6 +197,11 @@ class Correction:
         if not wrong or measures.metrics.get("place_detection_precision") or _changes(measures):
             return []
         return [(Sentence(NEVER_CHANGES, {"split": split, "count": wrong}), "wrong")]
+
+
+def _changes_of(answer: CorrectedText) -> str:
+    """Return the changes of a text in a line, by character."""
+    return said([(one.start + 1, one.old, one.new) for one in answer.changes])
 
 
 def _changes(measures: Measures | Evaluated) -> bool:

@@ -147,6 +147,10 @@ class RowModel(HeadedModel[HeadedEncoder]):
         """Return (E, ...), what the task writes of: the decoded answers, a row's each."""
         return answers
 
+    def cells(self, table: Table, roles: Roles, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """Return (E,) what a file has as the prediction to some rows. Args: answers: of `by_row`."""
+        return self.reading.written(table, roles, rows, self.task.predictions(answers))
+
     def numbers(self, answers: np.ndarray) -> np.ndarray:
         """Return (E, C), the numbers in what `by_row` returns: of labels, their probabilities."""
         return answers
@@ -273,7 +277,7 @@ def predict_file(
     yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
     rows, told = found.examples.rows, predictor.by_row(found, encoded, answers)
     predictions = predictor.task.predictions(told)
-    cells = predictor.reading.written(table, roles, rows, predictions)
+    cells = predictor.cells(table, roles, rows, told)
     frame = table.frame.copy()
     if known:
         yield from _add_final(frame, found, cells, known)

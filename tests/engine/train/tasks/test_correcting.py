@@ -247,7 +247,7 @@ def test_a_file_gets_its_corrected_texts_and_their_changes(tmp_path: Path) -> No
     assert measured.metrics == alone.metrics and measured.loss == pytest.approx(alone.loss)
     with out.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["prediction"] for row in rows] == list(found.predictions)
+    assert [row["changes"] or "–" for row in rows] == list(found.predictions)
     assert (
         sum(row["prediction"] == row["right"] for row in rows) == measured.metrics["sentence_accuracy"] * 20
     )
@@ -384,6 +384,7 @@ def test_a_capital_and_an_unknown_character_stay(tmp_path: Path) -> None:
     answers = np.stack([wanted, np.full(3, 0.9), np.ones(3)], 1).astype(np.float32)
     found = corrected_text(text, ids.astype(np.int64), spans, answers, wordpiece)
     assert found.corrected == "Z 日 b" and found.sure == pytest.approx(0.9)
+    assert corrected_text(text, wanted, spans, answers, wordpiece).sure == 0.0  # nothing is changed
 
 
 def test_windows_that_do_not_belong_together_are_refused() -> None:
