@@ -123,7 +123,9 @@ def test_mistaken_texts_show_what_is_right_and_what_the_model_says(qtbot: Any) -
     errors = {"missed": 0, "other": 1, "needless": 0}
     shown = evaluated(texts=[text, broken], intervals=intervals, errors=errors, num_examples=10, num_wrong=4)
     card.set_evaluations({"validation": shown}, {})
-    assert "(40.0 to 60.0)" in card.figures.text() and "2 to 3" not in card.figures.text()
+    assert "50.0 % (40.0 to 60.0)" in card.figures.text()
+    found = [[card.listed.cells.index(row, place).data() for place in range(3)] for row in (0, 3)]
+    assert found == [["Correction, F1", "50.0 %", "40.0 to 60.0"], ["Detection, F1", "60.0 %", ""]]
     assert card.texts.view.cells.rowCount() == 1
     card.open_view("texts")
     assert card.words.words_of(3) == "唷 · right: 友 · model: 有"

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.labels import label, tip
-from app.look.layout import column, stacked
-from app.look.widgets import button, holder, named
+from app.look.layout import stacked
+from app.look.widgets import button, named
 from app.pages.tasks.listing import CellTable, RowsList
 from app.pages.tasks.scores import TaskScores
 from app.plots.corrected_words import CorrectedWordsPlot
@@ -26,15 +26,22 @@ from engine.train.scored import ERROR
 from engine.train.tasks.correcting.details import ERRORS, WrongText, counts_in, interval_in, texts_in
 
 LEVELS = ("correction", "detection", "place_correction", "place_detection")
-FIGURES = ("precision", "recall", "f1")
+FIGURES = ("f1", "precision", "recall")
+LISTED = (  # of all scores
+    *(f"correction_{name}" for name in FIGURES),
+    *(f"detection_{name}" for name in FIGURES),
+    *("false_positive_rate", "sentence_accuracy", "unchanged_accuracy"),
+    *(f"place_correction_{name}" for name in FIGURES),
+    *(f"place_detection_{name}" for name in FIGURES),
+)
 
 
 def kind_words(kind: str) -> str:
     """Return a kind of error in words."""
     return {
         "missed": words.translate("CorrectionScores", "Missed"),
-        "other": words.translate("CorrectionScores", "Changed into another error"),
-        "needless": words.translate("CorrectionScores", "Changed though right"),
+        "other": words.translate("CorrectionScores", "Miscorrected"),
+        "needless": words.translate("CorrectionScores", "Overcorrected"),
     }.get(kind, kind)
 
 
@@ -49,16 +56,21 @@ class CorrectionScores(TaskScores):
         self.set_title(self.tr("Scores"))
         self._rows: list[WrongText] = []
         self.words = named(
-            CorrectedWordsPlot(self.tr("A text with its errors"), most_lines=4), "mistaken_words"
+            CorrectedWordsPlot(self.tr("A text with its errors"), most_lines=2), "mistaken_words"
         )
         self.words.set_empty_text(self.tr("Texts with their errors after each evaluation."))
         self.add_choices(
             self.words,
             (
-                ("scores", self.tr("Scores"), self.tr("Precision, recall and F1 of each level")),
-                ("texts", self.tr("Texts"), self.tr("Texts that are not corrected rightly")),
+                ("scores", self.tr("Scores"), self.tr("All scores with their 95 % intervals")),
+                (
+                    "texts",
+                    self.tr("Texts"),
+                    self.tr("Texts with errors: above a place what is right, below what the model says"),
+                ),
             ),
         )
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # as high as its lines
         self.figures = label("", wrap=True, name="correction_figures")
         self.figures.setToolTip(tip(self._rule()))
         self.baseline = label("", "muted", wrap=True, name="correction_baseline")
@@ -67,12 +79,14 @@ class CorrectionScores(TaskScores):
         self.add_links(*self.links.values())
         for kind, link in self.links.items():
             link.clicked.connect(partial(self._want, kind))
-        self.levels = CellTable("correction_levels", self.tr("Scores of each level"), is_dense=True)
+        self.listed = CellTable("correction_listed", self.tr("All scores"), is_dense=True)
         view = CellTable("mistaken_texts", self.tr("Texts that are not corrected rightly"))
-        view.setMinimumHeight(84)
+        for table in (view, self.listed):  # which take what the words leave
+            table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+            table.setMinimumHeight(84)
         self.texts = RowsList(view, self.words)
         self.texts.row_chosen.connect(self._draw)
-        self._views = {"scores": holder(column((self.levels, 1))), "texts": self.texts}
+        self._views = {"scores": self.listed, "texts": self.texts}
         self._stack = stacked(*self._views.values())
         self.add(self._stack, 1)
         self.clear()
@@ -109,7 +123,7 @@ class CorrectionScores(TaskScores):
             for kind, link in self.links.items():
                 link.setText(f"{kind_words(kind)}: {words.number(counts.get(kind, 0))}")
                 link.setEnabled(kind in counts)
-        self._show_levels(shown)
+        self._list_scores(shown)
         self._rows = [] if shown is None else texts_in(shown.details)
         names = (self.tr("Line"), self.tr("Text"), self.tr("Error"))
         self.texts.set_rows(names, len(self._rows), self._cell, wide=(1,), numbers=(0,))
@@ -121,11 +135,9 @@ class CorrectionScores(TaskScores):
         self.save_button.setVisible(is_texts)
 
     def _figures_of(self, event: Evaluated) -> str:
-        text = self.tr("Correction F1 {correction} · detection F1 {detection} · false positives {rate}")
+        text = self.tr("Correction F1 {correction} · false positives {rate}")
         return text.format(
-            correction=self._with(event, "correction_f1"),
-            detection=self._with(event, "detection_f1"),
-            rate=self._with(event, "false_positive_rate"),
+            correction=self._with(event, "correction_f1"), rate=self._with(event, "false_positive_rate")
         )
 
     def _baseline_of(self, event: Evaluated) -> str:
@@ -137,35 +149,49 @@ class CorrectionScores(TaskScores):
         return text.format(
             texts=words.number(total),
             wrong=words.number(wrong),
-            right=self._with(event, "sentence_accuracy"),
+            right=words.share(event.metrics.get("sentence_accuracy")),
             unchanged=words.share(event.metrics.get("unchanged_accuracy")),
         )
 
     def _with(self, event: Evaluated, metric: str) -> str:
         """Return a metric with its interval."""
-        value, ends = event.metrics.get(metric), interval_in(event.details, metric)
-        if value is None:
-            return "–"
-        if ends is None:
-            return words.share(value)
-        text = self.tr("{value} ({low} to {high})")
-        low, high = (words.decimal(100 * end, 1) for end in ends)
-        return text.format(value=words.share(value), low=low, high=high)
+        value, between = words.share(event.metrics.get(metric)), self._between(event, metric)
+        return self.tr("{value} ({between})").format(value=value, between=between) if between else value
 
-    def _show_levels(self, event: Evaluated | None) -> None:
-        said = (
-            self.tr("Texts corrected"),
-            self.tr("Texts detected"),
-            self.tr("Places corrected"),
-            self.tr("Places detected"),
+    def _between(self, event: Evaluated, metric: str) -> str:
+        """Return the interval of a metric; "" where it has none."""
+        ends = interval_in(event.details, metric)
+        if ends is None:
+            return ""
+        low, high = (words.decimal(100 * end, 1) for end in ends)
+        return self.tr("{low} to {high}").format(low=low, high=high)
+
+    def _list_scores(self, event: Evaluated | None) -> None:
+        measures = (self.tr("F1"), self.tr("precision"), self.tr("recall"))
+        levels = (
+            self.tr("Correction, {measure}"),
+            self.tr("Detection, {measure}"),
+            self.tr("Correction by place, {measure}"),
+            self.tr("Detection by place, {measure}"),
         )
+        said = {
+            f"{level}_{figure}": text.format(measure=measure)
+            for level, text in zip(LEVELS, levels, strict=True)
+            for figure, measure in zip(FIGURES, measures, strict=True)
+        }
+        said["false_positive_rate"] = self.tr("False positive rate")
+        said["sentence_accuracy"] = self.tr("Texts right after correction")
+        said["unchanged_accuracy"] = self.tr("Texts right when nothing is changed")
 
         def cell(row: int, place: int) -> str:
             assert event is not None
-            return self._with(event, f"{LEVELS[row]}_{FIGURES[place - 1]}") if place else said[row]
+            metric = LISTED[row]
+            if place:
+                return self._between(event, metric) if place == 2 else words.share(event.metrics.get(metric))
+            return said[metric]
 
-        names = (self.tr("Level"), self.tr("Precision"), self.tr("Recall"), self.tr("F1"))
-        self.levels.set_rows(names, 0 if event is None else len(LEVELS), cell, numbers=(1, 2, 3))
+        names = (self.tr("Score"), self.tr("Value"), self.tr("95 % interval"))
+        self.listed.set_rows(names, 0 if event is None else len(LISTED), cell, numbers=(1, 2))
 
     def _cell(self, row: int, place: int) -> str:
         one = self._rows[row]
