@@ -289,6 +289,20 @@ class DataConfig:
         advanced=True,
         kind="hidden",
     )
+    masked_share: float = setting(
+        0.2,
+        marked("engine", "Masked share"),
+        marked(
+            "engine",
+            "For correction: the share of right pieces that are masked in training, drawn again in each "
+            "step. Without masks a model learns to copy, and corrects only what it has seen (Wu et al. "
+            "2023). 0: none.",
+        ),
+        minimum=0.0,
+        maximum=0.9,
+        advanced=True,
+        kind="hidden",
+    )
     truncation: str = setting(
         "longest_first",
         marked("engine", "Truncation"),

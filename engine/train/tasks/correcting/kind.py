@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.errors import Sentence, marked
-from engine.settings.finetune import AdaptConfig, DataConfig
+from engine.events import Steps
+from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.corrections import likely_corrections
 from engine.text.table import Table
 from engine.train.prepare import Setup
+from engine.train.run.records import real_number
 from engine.train.tasks.correcting.kept import CorrectingSetup
 from engine.train.tasks.correcting.predict import CorrectingModel
 from engine.train.tasks.correcting.program import program_of
@@ -18,8 +21,11 @@ from engine.train.tasks.correcting.reading import RightText
 from engine.train.tasks.correcting.task import Correction
 from engine.train.tasks.kind import text_in
 from engine.train.tasks.program import AnswerProgram
+from engine.train.tasks.rows.kept import RowSetup
 from engine.train.tasks.rows.kind import OfRows
 from engine.train.tasks.rows.predict import RowModel
+
+_MASKED = "masked_share"  # in cloze.json
 
 
 class Correcting(OfRows):
@@ -49,8 +55,12 @@ class Correcting(OfRows):
         )
         return Sentence(template, {"text": found.text, "right": found.label})
 
+    def prepare(self, config: FineTuneConfig) -> Steps[RowSetup]:
+        setup = yield from super().prepare(config)
+        return replace(setup, about={**setup.about, _MASKED: config.data.masked_share})
+
     def task(self, setup: Setup, adapt: AdaptConfig) -> Correction:
-        return Correction(setup.wordpiece)
+        return Correction(setup.wordpiece, real_number(setup.about.get(_MASKED)) or 0.0)
 
     def predictor(self, folder: Path, device: str = "auto") -> CorrectingModel:
         return CorrectingModel.from_folder(self.reading, folder, device)

@@ -1,13 +1,15 @@
 """At each piece of a text the one that belongs there: cross-entropy over all places, most of which are right.
 
+Some of the right pieces are masked in training, so that their places are read from around them, not copied.
+
 Source: Zhang et al. 2020 fine-tune BERT so, as the baseline of Soft-Masked BERT; MacBERT4CSC adds a loss of
-detection.
+detection. The masks: Wu et al. 2023, Rethinking Masked Language Modeling for Chinese Spelling Correction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -48,12 +50,14 @@ _ROWS_AT_ONCE = 1024  # whose scores of all words exist at a time
 
 @dataclass(frozen=True)
 class Correction:
-    """The piece that belongs in each place of a text. wordpiece: whose pieces they are.
+    """The piece that belongs in each place of a text. wordpiece: whose pieces they are. masked_share: of the
+    right ones, that the model may not see in training.
 
     A decoded answer is (A, 3): the likeliest piece, its probability, that of the right one.
     """
 
     wordpiece: Tokenizer
+    masked_share: float = 0.0
     labels: tuple[str, ...] = ()
     name: ClassVar[str] = MaskedWords.task
     metric: ClassVar[str] = "correction_f1"
@@ -84,9 +88,23 @@ class Correction:
     def loss(self, model: nn.Module, batch: Batch, totals: Tensor) -> tuple[Tensor, Tensor]:
         """Cross-entropy, a mean over the step's pieces. Tally: (the same,)."""
         inner: Any = getattr(model, "module", model)  # under DistributedDataParallel
+        batch = self.masked(batch)
         summed, _ = inner.masked_loss(on_batch(model, batch, batch.chosen), batch.targets)
         loss = summed / max(1.0, float(totals[0]))
         return loss, loss.detach()[None]
+
+    def masked(self, batch: Batch) -> Batch:
+        """Return a batch some of whose right pieces are masked, drawn by the step's own seed.
+
+        As it is where frozen layers have read it already, or the vocabulary has no mask.
+        """
+        chosen, mask_id = batch.chosen, self.wordpiece.mask_id
+        if not self.masked_share or chosen is None or mask_id is None or batch.states is not None:
+            return batch
+        own = batch.input_ids.index_select(0, chosen)
+        drawn = torch.rand(len(chosen), device=chosen.device) < self.masked_share
+        shown = torch.where(drawn & (own == batch.targets), mask_id, own)
+        return replace(batch, input_ids=batch.input_ids.index_copy(0, chosen, shown))
 
     def read(self, tally: Tensor, totals: Tensor) -> StepMeans:
         """Return the mean loss."""

@@ -197,6 +197,21 @@ def test_the_head_of_other_families_opens_there_and_comes_back(stem: str, tmp_pa
     assert named == [f"{stem}ForMaskedLM"]
 
 
+def test_some_right_pieces_are_masked_in_training_and_no_wrong_one() -> None:
+    found = table_with(" ".join("abcdefz" * 5), " ".join("abcdefq" * 5))
+    data, _ = result_of(encode_corrections(found, found.examples, tiny_wordpiece(), 40, is_learned=True))
+    batch = collate(data, np.array([0]))
+    torch.manual_seed(0)
+    masked = Correction(tiny_wordpiece(), 0.5).masked(batch).input_ids
+    hidden = masked != batch.input_ids
+    own = torch.from_numpy(data.input_ids.astype(np.int64))
+    assert (masked[hidden] == tiny_wordpiece().mask_id).all() and 8 < int(hidden.sum()) < 24
+    assert not hidden[own == tiny_wordpiece().encode_ids(["q"])[0][0]].any() and not hidden[[0, -1]].any()
+    torch.manual_seed(0)
+    assert torch.equal(Correction(tiny_wordpiece(), 0.5).masked(batch).input_ids, masked)
+    assert Correction(tiny_wordpiece()).masked(batch) is batch
+
+
 # ---- a run
 
 
