@@ -28,6 +28,7 @@ from engine.settings.finetune import DataConfig, FineTuneConfig
 from engine.text.batch import NOT_ASKED, collate
 from engine.text.example_rows import Example, ExampleRows
 from engine.text.examples import ExampleTable
+from engine.train.comparison import compare
 from engine.train.finetune import fine_tune, resume
 from engine.train.run.kept import history
 from engine.train.tasks.correcting.answers import corrected_text
@@ -349,6 +350,12 @@ def test_settings_that_mean_nothing_to_it_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigError):
             list(fine_tune(config_of(tmp_path, **setting), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+def test_its_one_way_to_learn_is_not_compared_with_others(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="in one way alone"):
+        next(compare(config_of(tmp_path), tmp_path / "ways"))
+    assert not (tmp_path / "ways").exists()
 
 
 def test_a_pretrained_model_is_no_corrector_and_a_text_has_to_be_one(tmp_path: Path) -> None:
