@@ -398,6 +398,7 @@ def test_pieces_that_the_library_cannot_take_are_refused(
 
 
 HARM = {
+    "nothing": (b"", "it holds no pieces"),
     "a length that nothing has": (b"\x0a" + number(2**63 - 1), "it is truncated"),
     "a number without end": (b"\xff" * 99, "a number in it has no end"),
     "a group": (b"\x0b", "a field in it is of an unknown kind"),
