@@ -398,15 +398,14 @@ def test_pieces_that_the_library_cannot_take_are_refused(
 
 
 HARM = {
-    "nothing": (b"", "it holds no pieces"),
     "a length that nothing has": (b"\x0a" + number(2**63 - 1), "it is truncated"),
     "a number without end": (b"\xff" * 99, "a number in it has no end"),
     "a group": (b"\x0b", "a field in it is of an unknown kind"),
     "a piece that is a number": (field(1, 7), "The vocabulary lacks"),
     "a piece that is no text": (field(1, field(1, b"\xff\xfe")), "a piece in it is no text"),
-    "nothing": (b"", "The vocabulary lacks"),
+    "nothing": (b"", "it holds no pieces"),
     "another model": (field(2, field(3, 2)), "its model is no Unigram model"),
-    "bytes that are no pieces": (field(2, field(35, 1)), "The vocabulary lacks"),
+    "bytes that are no pieces": (field(2, field(35, 1)), "it holds no pieces"),
     "blanks behind words": (field(2, field(24, 1)), "splits words differently"),
     "no blank before a text": (field(3, field(3, 0)), "splits words differently"),
     "a trainer that is a number": (field(2, 7), "a text in it is invalid"),
