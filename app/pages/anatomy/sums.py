@@ -126,7 +126,7 @@ def _sum_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     )
     ends = [(divided, written(done.total / root))]
     if "distance" in done.steps:
-        said = words.translate("anatomy", "plus {number} for the distance")
+        said = words.translate("anatomy", "plus distance {number}")
         ends.append((said.format(number=written(done.steps["distance"])), written(done.value)))
     return _products(names, done, heads=(q, k, f"{q} × {k}"), total=done.total, ends=tuple(ends))
 

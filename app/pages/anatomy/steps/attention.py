@@ -84,7 +84,7 @@ class ScoresStep(AnatomyStep):
         query, key = map(vectors.symbol, anatomy.compared(walk.layer))
         formula = super().formula_of(anatomy, walk)
         formula = formula.replace("<i>q</i>", f"<i>{query}</i>").replace("<i>k</i>", f"<i>{key}</i>")
-        return f"{formula} + <i>d</i><sub>i</sub>" if _knows_distances(anatomy, walk) else formula
+        return f"{formula} + <i>δ</i><sub>i</sub>" if _knows_distances(anatomy, walk) else formula
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         key = vectors.key_of(anatomy, walk)
@@ -114,13 +114,8 @@ class ScoresStep(AnatomyStep):
         if not _knows_distances(anatomy, rows.walk):
             return [key, product, _score_column(rows, "→")]
         numbers = anatomy[f"{rows.own}distances"][rows.head, place][rows.places]
-        distance = VectorColumn(
-            words.translate("anatomy", "distance d"),
-            BAR,
-            words.translate("anatomy", "of the two pieces"),
-            values=rows.of(numbers),
-            sign="+",
-        )
+        title = words.translate("anatomy", "distance δ")
+        distance = VectorColumn(title, BAR, values=rows.of(numbers), sign="+")
         return [key, product, distance, _score_column(rows, "→")]
 
 
@@ -214,7 +209,7 @@ def _score_column(rows: StepRows, sign: str = "") -> VectorColumn:
     q, k = map(vectors.symbol, rows.anatomy.compared(rows.walk.layer))
     size = rows.anatomy[f"{rows.own}query"].shape[-1]
     values = rows.of(rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece][rows.places])
-    hint = f"{q} · {k} / √{size}" + (" + d" if _knows_distances(rows.anatomy, rows.walk) else "")
+    hint = f"{q} · {k} / √{size}" + (" + δ" if _knows_distances(rows.anatomy, rows.walk) else "")
     return VectorColumn(words.translate("anatomy", "score"), BAR, hint, values=values, sign=sign)
 
 
