@@ -156,6 +156,10 @@ RECOMMENDED = (
         marked("engine", "Long English texts and code: up to 8,192 pieces at once"),
     ),
     RecommendedModel(
+        "chandar-lab/NeoBERT", "NeoBERT", 245, "en", "mit",
+        marked("engine", "English texts of up to 4,096 pieces, in BERT’s own vocabulary"),
+    ),
+    RecommendedModel(
         "jhu-clsp/ettin-encoder-17m", "ModernBERT", 16.8, "en", "mit",
         marked("engine", "Ettin: a small ModernBERT for a computer without a GPU"),
     ),

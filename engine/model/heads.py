@@ -296,7 +296,8 @@ class QuestionAnswering(HeadedEncoder):
 
 
 class VocabularyHead(nn.Module):
-    """What scores every word of the vocabulary, by the word embeddings themselves.
+    """What scores every word of the vocabulary: by the word embeddings themselves, or, in families whose
+    decoder has its own weights, by those.
 
     Source: Devlin et al. 2019, section 3.1; BertLMPredictionHead of `transformers`.
     """
@@ -307,6 +308,13 @@ class VocabularyHead(nn.Module):
         """Make the layers before the words, and the bias of each word."""
         self.transform, self.activation, self.norm = config.family.guessing(config)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        words, width = config.vocab_size, config.embedding_width
+        self.decoder = nn.Embedding(words, width) if config.family.has_decoder else None
+
+    @property
+    def words(self) -> Tensor:
+        """The vectors (V, E) by which words are scored."""
+        return (self.bert.embeddings.word if self.decoder is None else self.decoder).weight
 
     def read(self, states: Tensor) -> Tensor:
         """Return what `logits` takes, (M, E), of the encoder's hidden states (M, D) of chosen tokens."""
@@ -314,14 +322,14 @@ class VocabularyHead(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the score of every word. Args: hidden: (M, E) from `forward`. Returns: (M, V)."""
-        return linear(hidden, self.bert.embeddings.word.weight, self.bias)
+        return linear(hidden, self.words, self.bias)
 
     def masked_loss(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         """Return the summed cross-entropy, 0-d, and how many words were guessed right, 0-d int64.
 
         Args: hidden: (M, E) from `forward`. targets: (M,) int64, the words that belong there.
         """
-        return linear_cross_entropy(hidden, self.bert.embeddings.word.weight, self.bias, targets)
+        return linear_cross_entropy(hidden, self.words, self.bias, targets)
 
 
 class MaskedWords(HeadedEncoder, VocabularyHead):

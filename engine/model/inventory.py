@@ -176,7 +176,7 @@ def _count(
 ) -> tuple[dict[str, int], int, dict[str, int]]:
     """Return the weights of each part, those that are stored again, and the others by name."""
     plain = {source.plain[name]: math.prod(info.shape) for name, info in stored.infos.items()}
-    seconds = {second: first for first, second in names.SHARED.items()}
+    seconds = {second: first for first, second in source.config.family.shared.items()}
     counts: dict[str, int] = {}
     others: dict[str, int] = {}
     again = 0

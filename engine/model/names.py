@@ -35,6 +35,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "layers.#.output": ("encoder.layer.#.output.dense",),
     "layers.#.output_norm": ("encoder.layer.#.output.LayerNorm",),
     "layers.#.final_norm": ("encoder.final_norm",),  # of families that have one behind the last layer
+    "layers.#.last_norm": ("encoder.last_norm",),  # of those that have one before each layer, too
     "pooler": ("pooler.dense",),
     "pooler.norm": ("pooler.LayerNorm",),  # of families whose pooler has one
     "mix": ("layer_mix",),  # Cloze's own: published classifiers read the last layer
@@ -42,6 +43,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "answers": ("qa_outputs",),
     "transform": ("cls.predictions.transform.dense",),
     "norm": ("cls.predictions.transform.LayerNorm",),
+    "decoder": ("cls.predictions.decoder",),  # of families that do not score words by their embeddings
     "": ("cls.predictions",),  # the bias of each word, which no module of ours holds
     "next_sentence": ("cls.seq_relationship",),
 }
@@ -69,7 +71,10 @@ POSITIONS = "embeddings.position_embeddings.weight"
 SEGMENTS = "embeddings.token_type_embeddings.weight"
 _PART_OF_MODULE = {
     module: part for part, owns in PARTS.items() for own in owns for module in (own, *_TABLE[own])
-} | {"cls.predictions.decoder": "masked_word", "pooler.norm": "pooler", "pooler.LayerNorm": "pooler"}
+} | {
+    **dict.fromkeys(("decoder", "cls.predictions.decoder"), "masked_word"),
+    **dict.fromkeys(("pooler.norm", "pooler.LayerNorm"), "pooler"),
+}
 _BUFFERS = {"embeddings.position_ids", "embeddings.token_type_ids"}  # constants that old releases stored
 _OTHER_HEADS = {
     "cls.predictions.": marked("engine", "Not needed here: the masked-word head ({count} tensors)."),

@@ -230,6 +230,23 @@ NARROW_GUESSES = PartKind(  # in the place of "masked_words" where embeddings ha
     ("transform", "norm", ""),
 )
 
+OWN_GUESSES = PartKind(  # the same where words are not scored by the vectors that are read
+    "masked_words",
+    "heads",
+    marked("engine", "Masked words"),
+    marked("engine", "A vector and a bias for each piece, other ones than those that are read."),
+    (Term(1, "VH"), Term(1, "V")),
+    ("decoder", ""),
+)
+LAST_NORM = PartKind(  # of families that have one before each layer and one more behind the last
+    "last_norm",
+    "heads",
+    marked("engine", "Last norm"),
+    marked("engine", "A scale for each number, behind the last layer. All heads read what it gives."),
+    (Term(1, "H"),),
+    ("layers.#.last_norm",),
+)
+
 NUM_BUCKETS = 32  # of distances between two words, as T5 has them
 DISTANCES = PartKind(  # of families whose attention knows how far apart two words are
     "distances",
@@ -259,7 +276,7 @@ def part_of_weight(name: str) -> str | None:
 def _key_of_module() -> dict[str, str]:
     """Return module, by our name and the published ones -> key of its part."""
     found: dict[str, str] = {}
-    for kind in (*KINDS, DISTANCES):
+    for kind in (*KINDS, DISTANCES, LAST_NORM, OWN_GUESSES):
         for own in kind.modules:
             found[own] = kind.key
             first = f"{own.replace('#', '0')}.bias".removeprefix(".")

@@ -70,7 +70,7 @@ class StoredModel:
                     first=self._found[plain],
                     second=name,
                 )
-        for first, second in names.SHARED.items():
+        for first, second in config.family.shared.items():
             if first not in self._found and second in self._found:
                 self._found[first] = self._found.pop(second)
         self._at_zero = set(self.family.at_zero) - self._found.keys()
@@ -105,7 +105,7 @@ class StoredModel:
         shapes = ((config.vocab_size, config.embedding_width), (config.vocab_size,))
         if lacking or part != "masked_word":
             return None
-        pairs = zip(names.SHARED.items(), shapes, strict=True)
+        pairs = zip(config.family.shared.items(), shapes, strict=False)  # of a decoder of its own none
         return None if all(self._agree(*pair, shape) for pair, shape in pairs) else Sentence(_UNTIED)
 
     def _agree(self, first: str, second: str, shape: tuple[int, ...]) -> bool:
@@ -186,7 +186,7 @@ class StoredModel:
         refused = {
             self._found[name]: reason
             for part, reason in (objections or {}).items()
-            for name in (*self._heads[part], *names.SHARED.values(), *self._found)
+            for name in (*self._heads[part], *self.config.family.shared.values(), *self._found)
             if name in self._found
             and (names.part_of(name) == part or (part == "classifier" and self._is_of_classifier(name)))
         }
@@ -286,6 +286,9 @@ class StoredModel:
                 rows.copy_(whole[count:])
                 continue
             self._read_one(name, rows)
+            arranged = self.config.family.arranged(name, rows, self.config)
+            if arranged is not rows:
+                rows.copy_(arranged)
             if name in self._added:
                 table, count = self._added[name]
                 own_table = torch.empty(count, *rows.shape[1:])

@@ -47,14 +47,18 @@ def start_weights(model: PreTraining, counts: Tensor, vectors: Tensor | None, se
 
 
 def start_head(model: PreTraining, counts: Tensor) -> None:
-    """Let a new masked-word head on a trained encoder begin with frequencies, and pass what it is given.
+    """Let a new masked-word head on a trained encoder begin with frequencies, and pass what it is given; a
+    decoder of its own begins as the embeddings.
 
     Args: counts: (V,), how often each word stands in the text.
     """
     start_bias(model, counts)
     with torch.no_grad():
-        if model.config.embedding_width == model.config.hidden_size:
-            model.transform.weight += torch.eye(model.config.hidden_size)
+        if model.config.family.has_decoder:
+            model.words.copy_(model.bert.embeddings.word.weight)
+        elif model.config.embedding_width == model.config.hidden_size:
+            weight = model.transform.get_parameter("weight")
+            weight += torch.eye(model.config.hidden_size)
 
 
 def _look_at_neighbours(bert: Bert, seed: int) -> None:

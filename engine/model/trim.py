@@ -24,7 +24,7 @@ from engine.text.vocabulary import TOO_MANY
 
 # V words of the vocabulary, n of them kept
 
-_ROWS = ("embeddings.word.weight", "bias")  # our parameters with a row for each word
+_ROWS = ("embeddings.word.weight", "decoder.weight", "bias")  # our parameters with a row for each word
 
 Model = TypeVar("Model", Bert, PreTraining)
 

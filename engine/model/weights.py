@@ -392,5 +392,5 @@ def _config_document(model: Bert | HeadedEncoder | PreTraining, dtype: torch.dty
     if isinstance(model, SequenceClassifier):
         document["problem_type"] = model.config.problem
     if isinstance(model, VocabularyHead):
-        document["tie_word_embeddings"] = True  # as they are here, whatever an older config.json said
+        document["tie_word_embeddings"] = not model.config.family.has_decoder  # whatever an older one said
     return document

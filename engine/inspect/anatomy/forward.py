@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.errors import UserError, marked
+from engine.errors import UserError
 from engine.inspect.anatomy.changes import ATTENTION, FEED_FORWARD, PassSettings
 from engine.inspect.anatomy.steps import NORM_BEFORE_ATTENTION, NORM_BEFORE_FEED_FORWARD, PassPlan, plan_of
 from engine.inspect.loaded_model import LoadedModel
@@ -28,11 +28,6 @@ from engine.model.names import GATED, GATED_LAST, plain_name, published_names
 Weights = Mapping[str, Tensor]  # by their published names, without "bert."
 
 DISTANCES = "encoder.layer.0.attention.distances.weight"  # a number for each distance and head
-_NO_PLAIN_SCORES = marked(
-    "engine",
-    "In {name} ({family}), scores also come from the distance between words. Step by step does not show "
-    "such a model. Choose another one.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +43,11 @@ class ModelInput:
 def weights_of(subject: LoadedModel) -> dict[str, Tensor]:
     """Return a model's weights by their published names, without "bert."; no copies where it is on a CPU.
 
-    Raises: UserError: its scores are not only products of queries and keys.
+    Raises: UserError: why a model of its family is not shown.
     """
     family = subject.config.family
-    if not family.has_plain_scores:
-        raise UserError(_NO_PLAIN_SCORES, name=subject.name, family=family.name)
+    if family.no_steps:
+        raise UserError(family.no_steps, name=subject.name, family=family.name)
     rotation = family.rotation(subject.config)
     stacks = {} if rotation is None else GATED_LAST if rotation.gate_last else GATED
     found: dict[str, Tensor] = {}

@@ -91,7 +91,11 @@ class Deberta(Family):
     has_segments = False
     has_equal_layers = False
     has_next_sentence = False
-    has_plain_scores = False
+    no_steps = marked(
+        "engine",
+        "In {name} ({family}), scores also come from the distance between words. Step by step does not show "
+        "such a model. Choose another one.",
+    )
     pooling_act = "gelu"
     straight = (1.0, 24.0)  # gelu, far from 0: what is read is normed, and hardly ever below -18
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.model.families.rotary_shape import RotaryConfig
     from engine.model.parts import PartKind
 
-_LAYER = re.compile(r"(?:(?<=\blayer\.)|(?<=\blayers\.))\d+(?=\.)")
+_LAYER = re.compile(r"(?:(?<=\blayer\.)|(?<=\blayers\.)|(?<=\btransformer_encoder\.))\d+(?=\.)")
 
 
 class Family:
@@ -42,10 +42,11 @@ class Family:
     has_next_sentence: whether its model for pretraining has a pooler and a head for next sentences.
     tokens_pass_pooler: whether heads over tokens read them through the pooler. pools: of POOLINGS in
     config.py, what its published classifier can read of a text. pooling_act: the activation of its pooler.
-    guessing_act: that of its masked-word head; "": that of its layers. has_plain_scores: whether its scores
-    are products of queries and keys, turned or not, and at most a number for the distance. straight: what a
-    pooler multiplies by, and adds, so that its activation passes on what it reads, to one part in a million;
-    None: it cannot, and a head that is solved for has none.
+    guessing_act: that of its masked-word head; "": that of its layers. has_decoder: whether words are scored
+    by vectors of their own, and not by those that are read. no_steps: why Step by step does not show a model
+    {name} of a {family}, marked; "" where it does. straight: what a pooler multiplies by, and adds, so that
+    its activation passes on what it reads, to one part in a million; None: it cannot, and a head that is
+    solved for has none.
     """
 
     model_type: ClassVar[str] = "bert"
@@ -72,7 +73,8 @@ class Family:
     pools: ClassVar[tuple[str, ...]] = ("",)
     pooling_act: ClassVar[str] = "tanh"
     guessing_act: ClassVar[str] = ""
-    has_plain_scores: ClassVar[bool] = True
+    has_decoder: ClassVar[bool] = False
+    no_steps: ClassVar[str] = ""
     straight: ClassVar[tuple[float, float] | None] = (2.0**-10, 0.0)  # tanh, next to 0
 
     @property
@@ -139,13 +141,26 @@ class Family:
         """Return weight, by BERT's plain name -> how many rows of it, at its beginning, are not read."""
         return {}
 
+    def arranged(self, plain: str, rows: Tensor, config: Shape) -> Tensor:
+        """Return a weight that was read, by BERT's plain name, with its rows in the order in which they are
+        computed with. `restored` puts them back.
+        """
+        return rows
+
     def restored(self, tensors: dict[str, Tensor], config: Shape) -> dict[str, Tensor]:
-        """Return what is written, by this family's names, with what was added or left out in reading."""
+        """Return what is written, by this family's names, with what was added, left out or put in another
+        order in reading.
+        """
         return tensors
 
     def note(self, config: Shape) -> str:
         """Return what a person should know of a model that is opened, marked; "" for nothing."""
         return ""
+
+    @property
+    def shared(self) -> Mapping[str, str]:
+        """Weights that are one, though some files store them twice: see names.SHARED."""
+        return {} if self.has_decoder else names.SHARED
 
     @property
     def is_built_as_bert(self) -> bool:
@@ -221,7 +236,7 @@ class Family:
         """Return how queries and keys are turned by their places; None where a place is a vector."""
         return None
 
-    def guessing(self, config: Shape) -> tuple[nn.Linear, Callable[[Tensor], Tensor], nn.LayerNorm]:
+    def guessing(self, config: Shape) -> tuple[nn.Module, Callable[[Tensor], Tensor], nn.Module]:
         """Return what its masked-word head does before words are scored: a product, an activation, a norm."""
         from torch import nn
 

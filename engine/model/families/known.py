@@ -15,6 +15,7 @@ from engine.model.families.family import BERT, Family, class_of
 from engine.model.families.gte import Gte
 from engine.model.families.modernbert import ModernBert
 from engine.model.families.mpnet import Mpnet
+from engine.model.families.neobert import NeoBert
 from engine.model.families.nomicbert import NomicBert
 from engine.model.families.refused import REFUSED, refused
 from engine.model.families.roberta import Camembert, Roberta, XlmRoberta
@@ -23,7 +24,7 @@ FAMILIES: dict[str, Family] = {
     family.model_type: family
     for family in (
         *(BERT, DistilBert(), Electra(), Ernie(), Albert(), Roberta(), XlmRoberta(), Camembert()),
-        *(ModernBert(), NomicBert(), Deberta(), Bart(), Mpnet(), Gte()),
+        *(ModernBert(), NomicBert(), Deberta(), Bart(), Mpnet(), Gte(), NeoBert()),
     )
 }
 _OLDER = {kind: family for family in FAMILIES.values() for kind in family.older}

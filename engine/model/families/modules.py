@@ -59,9 +59,11 @@ class SharedLayers(nn.Module):
 
 
 class WordEmbeddings(nn.Module):
-    """The words' vectors, normed. Their places come with attention; what text they are of is not told."""
+    """The words' vectors, normed by what is given. Their places come with attention; what text they are of
+    is not told.
+    """
 
-    def __init__(self, config: Shape, norm: nn.LayerNorm, dropout: Dropout) -> None:
+    def __init__(self, config: Shape, norm: nn.Module, dropout: Dropout) -> None:
         super().__init__()
         self.word = nn.Embedding(config.vocab_size, config.hidden_size)
         self.norm = norm

@@ -3,7 +3,7 @@
 The pairs of numbers of each query and key are turned by an angle that grows with the token's place, so that
 their product depends on how far apart two tokens are. Nothing but the layout has to be known for that.
 Source: Su et al. 2021 (RoFormer), section 3.2; Shazeer 2020 (the gate); Warner et al. 2024 (ModernBERT);
-Nussbaum et al. 2024 (NomicBERT); Zhang et al. 2024 (GTE).
+Nussbaum et al. 2024 (NomicBERT); Zhang et al. 2024 (GTE); Le Breton et al. 2025 (NeoBERT).
 """
 
 # "..." stands for (B, T) when padded and (N,) when packed. D hidden_size, H heads, d = D / H, F
@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from engine.model.activations import activation
 from engine.model.attention import Attention, Packing, Rows, of_rows, places_of
@@ -121,6 +122,19 @@ class RotaryBlock(nn.Module):
         return self.attention.queries_keys_values(self.attention_norm(hidden))
 
 
+class AllNormsFirstBlock(RotaryBlock):
+    """The same where the embeddings are not normed: each block has a norm before attention."""
+
+    def __init__(self, config: Shape, own: RotaryConfig, number: int, noise: Noise) -> None:
+        super().__init__(config, own, number, noise)
+        self.attention_norm = norm_of(config, own)
+        self.last_norm, self.final_norm = self.final_norm, nn.Identity()  # one more than there are blocks
+
+    def feed_forward(self, attended: Tensor, hidden: Tensor) -> Tensor:
+        """Return what follows attention. All (..., D)."""
+        return self.last_norm(super().feed_forward(attended, hidden))  # type: ignore[no-any-return]
+
+
 class PostNormBlock(nn.Module):
     """BERT's block but for rotation, the gate of the feed-forward (D -> 2F -> F -> D), and biases."""
 
@@ -174,7 +188,8 @@ class UpGateBlock(PostNormBlock):
 
 def rotary_layers(config: Shape, own: RotaryConfig, noise: Noise) -> nn.ModuleList:
     """Return all layers."""
-    block = RotaryBlock if own.norms_first else UpGateBlock if own.gate_last else PostNormBlock
+    first = RotaryBlock if own.norms_embeddings else AllNormsFirstBlock
+    block = first if own.norms_first else UpGateBlock if own.gate_last else PostNormBlock
     return nn.ModuleList(block(config, own, number, noise) for number in range(config.num_hidden_layers))
 
 
@@ -223,6 +238,16 @@ def guessing_of(
     return product, activation(own.head_act), norm_of(config, own)
 
 
+class MeanlessNorm(nn.LayerNorm):
+    """x / √(mean of x² + ε) · γ over the last axis. Source: Zhang and Sennrich 2019 (RMSNorm)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Args: input: (..., D). Returns: (..., D), of the input's type."""
+        exact = input.to(self.weight.dtype)
+        return F.rms_norm(exact, self.normalized_shape, self.weight, self.eps).to(input.dtype)
+
+
 def norm_of(config: Shape, own: RotaryConfig) -> nn.LayerNorm:
-    """Return a layer norm, with a bias where the model's have one."""
-    return nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps, bias=own.norm_bias)
+    """Return a layer norm, with a mean and a bias where the model's have one."""
+    norm = nn.LayerNorm if own.norms_have_mean else MeanlessNorm
+    return norm(config.hidden_size, eps=config.layer_norm_eps, bias=own.norm_bias)

@@ -31,14 +31,18 @@ class RotaryConfig:
     """Which layers see the whole text, which products and norms have biases, and the rest.
 
     norms_first: whether norms stand before attention and feed-forward, as `RotaryBlock` has them, or behind
-    them. gate_last: whether the second half of the feed-forward's first product goes through the activation,
-    and not the first. every: one of so many layers sees the whole text, the first one first. is_full: of each
-    layer, where that is said one by one; else empty. output_bias: of the feed-forward's second product alone.
-    head_bias, head_act: of a `NormedPooler` and its like in a masked-word head.
+    them. norms_embeddings: whether the embeddings are normed, so that then the first layer has no norm before
+    attention. norms_have_mean: whether a norm subtracts the mean. gate_last: whether the second half of the
+    feed-forward's first product goes through the activation, and not the first. every: one of so many layers
+    sees the whole text, the first one first. is_full: of each layer, where that is said one by one; else
+    empty. output_bias: of the feed-forward's second product alone. head_bias, head_act: of a `NormedPooler`
+    and its like in a masked-word head.
     """
 
     full: RotaryLayer
     norms_first: bool = False
+    norms_embeddings: bool = True
+    norms_have_mean: bool = True
     gate_last: bool = False
     near: RotaryLayer | None = None  # where some layers do not see the whole text
     every: int = 1

@@ -26,7 +26,7 @@ from tests.fakes import tiny_mpnet_pieces, tiny_wordpiece
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
 
-SHOWN = [case for case in OWN if FAMILIES[case.model_type].has_plain_scores]
+SHOWN = [case for case in OWN if not FAMILIES[case.model_type].no_steps]
 A, B = "good film playing", "bad [MASK] play !"
 
 

@@ -135,6 +135,7 @@ VARIANTS = (  # of other config.json files, and without a row
     Case("GTE without segments", "Gte", {"type_vocab_size": 0, "hidden_act": "silu"}, tiny_unigram),
     Case("NomicBERT with gelu", "NomicBert", {"hidden_act": "gelu"}),
 )
+ELSEWHERE = {"neobert": "test_neobert.py"}  # not in transformers: model_type -> the test with a reference
 
 CASES = {case.name: case for case in (*ROWS, *VARIANTS)}
 OWN = [case for case in CASES.values() if not case.saved_as and case.stem != "Bert"]  # not as another

@@ -6,15 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+import transformers
 
 from benchmarks.family_table import as_markdown, read
 from engine.model.families.known import FAMILIES
-from tests.engine.model.family_cases import ROWS, VARIANTS
+from tests.engine.model.family_cases import ELSEWHERE, ROWS, VARIANTS
 from tests.engine.model.family_cells import CAPABILITIES, LIMIT, OF_WEIGHTS, Cell, FamilyFolders, cell_of
 
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
 
-TOLD = read((Path(__file__).parents[3] / "engine" / "FAMILIES.md").read_text(encoding="utf-8"))
+ENGINE = Path(__file__).parents[3] / "engine"
+TOLD = read((ENGINE / "FAMILIES.md").read_text(encoding="utf-8"))
 AGAIN = "engine/FAMILIES.md says otherwise: python -m benchmarks.family_table --into engine/FAMILIES.md"
 CELLS = [(case, what) for case in ROWS for what in CAPABILITIES]
 CELLS += [(case, what) for case in VARIANTS for what in OF_WEIGHTS]
@@ -47,7 +49,14 @@ def test_a_cell_of_the_table_is_what_is_computed_and_within_its_limit(
 
 
 def test_every_family_has_a_row_and_every_capability_a_column() -> None:
-    assert {case.model_type for case in ROWS} == FAMILIES.keys(), "a line for it in family_cases.py"
+    own = {case.model_type for case in ROWS}
+    assert own | ELSEWHERE.keys() == FAMILIES.keys(), "a line for it in family_cases.py"
+    assert not own & ELSEWHERE.keys() and all(hasattr(transformers, f"{case.stem}Config") for case in ROWS)
+    assert not any(kind in transformers.CONFIG_MAPPING for kind in ELSEWHERE), "it has a row by now"
+    page = (ENGINE / "FAMILIES.md").read_text(encoding="utf-8")
+    for kind, test in ELSEWHERE.items():
+        assert f"`tests/engine/model/{test}`" in page and f"- **{FAMILIES[kind].name}** has no row" in page
+        assert (Path(__file__).parent / test).exists()
     assert [*TOLD] == [case.name for case in ROWS], AGAIN
     assert all([*row] == [*CAPABILITIES] for row in TOLD.values()), AGAIN
     assert all(cell.said or cell.difference <= LIMIT for row in TOLD.values() for cell in row.values())
