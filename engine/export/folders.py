@@ -62,7 +62,7 @@ USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
 # how plain names begin
 _OF_ENCODER = (
     *("embeddings.", "embeddings_project.", "encoder.layer.", "encoder.final_norm."),
-    *("encoder.rel_embeddings.", "encoder.LayerNorm."),
+    *("encoder.last_norm.", "encoder.rel_embeddings.", "encoder.LayerNorm."),
 )
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
 _OTHERWISE = marked("engine", "The copy of {folder} answers differently, so nothing was kept.")
@@ -152,7 +152,10 @@ def put_model(folder: Path, out: Path) -> list[Sentence]:
     assert config is not None  # it has a vocabulary's size, which was asked for
     opened = read_config(folder)
     if weights is not None and read_json(config).get("model_type") == opened.model_type:
-        shutil.copyfile(config, out / "config.json")
+        if code := opened.family.code:
+            write_json(out / "config.json", {**read_json(config), "auto_map": code})
+        else:
+            shutil.copyfile(config, out / "config.json")
         shutil.copyfile(weights, out / "model.safetensors")
     else:
         tensors, document = by_plain_names(folder)

@@ -57,8 +57,7 @@ def start_head(model: PreTraining, counts: Tensor) -> None:
         if model.config.family.has_decoder:
             model.words.copy_(model.bert.embeddings.word.weight)
         elif model.config.embedding_width == model.config.hidden_size:
-            weight = model.transform.get_parameter("weight")
-            weight += torch.eye(model.config.hidden_size)
+            model.transform.get_parameter("weight").add_(torch.eye(model.config.hidden_size))
 
 
 def _look_at_neighbours(bert: Bert, seed: int) -> None:

@@ -44,9 +44,9 @@ class Family:
     config.py, what its published classifier can read of a text. pooling_act: the activation of its pooler.
     guessing_act: that of its masked-word head; "": that of its layers. has_decoder: whether words are scored
     by vectors of their own, and not by those that are read. no_steps: why Step by step does not show a model
-    {name} of a {family}, marked; "" where it does. straight: what a pooler multiplies by, and adds, so that
-    its activation passes on what it reads, to one part in a million; None: it cannot, and a head that is
-    solved for has none.
+    {name} of a {family}, marked; "" where it does. code: config.json's auto_map, where its code is not in
+    `transformers`. straight: what a pooler multiplies by, and adds, so that its activation passes on what it
+    reads, to one part in a million; None: it cannot, and a head that is solved for has none.
     """
 
     model_type: ClassVar[str] = "bert"
@@ -75,6 +75,7 @@ class Family:
     guessing_act: ClassVar[str] = ""
     has_decoder: ClassVar[bool] = False
     no_steps: ClassVar[str] = ""
+    code: ClassVar[Mapping[str, str]] = {}
     straight: ClassVar[tuple[float, float] | None] = (2.0**-10, 0.0)  # tanh, next to 0
 
     @property

@@ -46,7 +46,7 @@ _PLAIN = {  # of models that were trained with its code -> what it may be; else 
 }
 _MULTIPLE = 8  # of which the feed-forward's width is one: two thirds of what config.json says, rounded up
 _MOST_INNER = 1_048_576
-_CODE = {  # where transformers finds its code
+_CODE = {  # where it is to be found, whatever folder its weights are in
     f"Auto{kind}": f"chandar-lab/NeoBERT--model.{name}"
     for kind, name in {
         "Config": "NeoBERTConfig",
@@ -112,6 +112,7 @@ class NeoBert(Family):
     has_equal_layers = False
     has_next_sentence = False
     has_decoder = True
+    code = _CODE
     no_steps = marked(
         "engine",
         "{name} is a {family}, whose norms subtract no mean. Step by step does not show such a model. Choose "
@@ -134,7 +135,7 @@ class NeoBert(Family):
         document["intermediate_size"] = document["intermediate_size"] * 3 // 2
         for name in ("hidden_act", "type_vocab_size"):
             del document[name]
-        return super().written_config({**document, "auto_map": _CODE})
+        return super().written_config({**document, "auto_map": self.code})
 
     def names_of_part(self, part: str, config: Shape) -> tuple[str, ...]:
         if part == "masked_word":

@@ -20,16 +20,22 @@ from torch.nn import functional as F
 
 from engine.errors import ModelError, UserError
 from engine.events import result_of
+from engine.export.folders import writing_folder, writing_sentence_folder
 from engine.export.heads import INPUTS
 from engine.export.onnx import GRAPH, exporting
 from engine.export.runtime import open_session
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.attention.weights import detail, look
+from engine.inspect.attribution.gradients import GRADIENT, INTEGRATED, attribute
+from engine.inspect.attribution.target import LABELS as OF_LABELS
+from engine.inspect.attribution.target import Target
 from engine.inspect.loaded_model import LoadedModel
+from engine.inspect.masked.lens import lens
+from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe
 from engine.model.arithmetic import HeadsConfig, arithmetic, count_built
 from engine.model.config import BertConfig, count_parameters
-from engine.model.heads import PreTraining, QuestionAnswering, TokenClassifier
+from engine.model.heads import MaskedWords, PreTraining, QuestionAnswering, TokenClassifier
 from engine.model.inventory import take_stock
 from engine.model.start import start_head
 from engine.model.trim import trimmed
@@ -40,6 +46,7 @@ from engine.model.weights import (
     load_pretraining,
     read_config,
     save_model,
+    tuned_head,
 )
 from engine.text.batch import Bounds, Unpadded
 from engine.text.fewer import must_keep
@@ -165,10 +172,8 @@ def reopened(folder: Path, kind: str) -> Any:
     document = json.loads((folder / "config.json").read_text())
     assert document["architectures"] == [kind] and document["model_type"] == "neobert"
     assert document["auto_map"] == {key: f"chandar-lab/NeoBERT--{value}" for key, value in AUTO_MAP.items()}
-    assert document["intermediate_size"] == 36 and 8 * math.ceil(int(2 * 36 / 3) / 8) == INNER
-    assert {key: document[key] for key in SHAPE if key not in ("intermediate_size",)} == {
-        key: value for key, value in SHAPE.items() if key != "intermediate_size"
-    }
+    assert 8 * math.ceil(int(2 * document["intermediate_size"] / 3) / 8) == INNER
+    assert {**document, "intermediate_size": 29}.items() >= SHAPE.items()
     model = CLASSES[kind]()
     model.load_state_dict(load_file(folder / "model.safetensors"), strict=True)
     return model.eval()
@@ -216,6 +221,56 @@ def test_guesses_are_those_of_the_reference_with_a_decoder_that_is_not_the_embed
         assert_close(model.logits(model(IDS[REAL], bounds=Bounds(LENGTHS)).hidden), wanted[REAL])
         found = model.logits(model(IDS, None, MASK).hidden).view(wanted.shape)
         assert_close(found[REAL], wanted[REAL])
+
+
+@torch.no_grad()
+def test_the_head_that_corrects_comes_back_and_every_layer_is_read_through_the_last_norm(
+    tmp_path: Path,
+) -> None:
+    own = made(tmp_path / "own")
+    model, _ = load_headed(tmp_path / "own", MaskedWords)
+    assert_close(model.logits(model(IDS, None, MASK))[REAL], own(IDS, MASK)[REAL])
+    save_model(tmp_path / "saved", model, tiny_wordpiece(), {"task": "correction"})
+    assert tuned_head(tmp_path / "saved") is MaskedWords
+    assert_close(reopened(tmp_path / "saved", "NeoBERTLMHead")(IDS, MASK), own(IDS, MASK))
+    subject = LoadedModel.open(tmp_path / "own", "cpu")
+    found = lens(subject, mask(subject.about, "the [MASK] play"), top_k=3)
+    ids = torch.tensor([subject.encode("the [MASK] play").input_ids])
+    states, _ = own.model(ids, torch.ones_like(ids))
+    for number, layer in enumerate(found.layers):
+        read = states[number] if number == len(states) - 1 else own.model.layer_norm(states[number])
+        best = own.decoder(read)[0, 2].log_softmax(-1).topk(3)
+        assert [guess.ids for guess in layer[0].guesses] == [(one,) for one in best.indices.tolist()]
+        assert np.allclose([guess.log_probability for guess in layer[0].guesses], best.values, atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_folder_leaves_as_it_is_and_for_sentences(tmp_path: Path) -> None:
+    own = made(tmp_path / "own")
+    result_of(writing_folder(tmp_path / "own", tmp_path / "out"))
+    assert_close(reopened(tmp_path / "out", "NeoBERTLMHead")(IDS, MASK), own(IDS, MASK))
+    result_of(writing_sentence_folder(tmp_path / "own", tmp_path / "sentences"))
+    again = reopened(tmp_path / "sentences", "NeoBERT")
+    assert_close(again(IDS, MASK)[0][-1], own.model(IDS, MASK)[0][-1])
+
+
+def test_what_an_answer_rests_on_adds_up(tmp_path: Path) -> None:
+    theirs = made(tmp_path / "own", "NeoBERTForSequenceClassification")
+    subject, target = LoadedModel.open(tmp_path / "own", "cpu"), Target(question=OF_LABELS)
+    found = {
+        method: result_of(attribute(subject, "a good film", target=target, method=method))
+        for method in (INTEGRATED, GRADIENT)
+    }
+    assert found[INTEGRATED].is_complete
+    ids = torch.tensor([subject.encode("a good film").input_ids])
+    words = theirs.model.encoder.weight[ids].detach().requires_grad_()
+    hook = theirs.model.encoder.register_forward_hook(lambda *_: words)
+    logits = theirs(ids, torch.ones_like(ids))[0]
+    hook.remove()
+    (answer,) = found[GRADIENT].asked.answers
+    odds = logits[answer] - logits[torch.arange(3) != answer].logsumexp(-1)
+    wanted = (torch.autograd.grad(odds, words)[0] * words).sum(-1)[0]
+    assert_close(torch.from_numpy(found[GRADIENT].pieces), wanted.double())
 
 
 @torch.no_grad()
