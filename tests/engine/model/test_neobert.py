@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from engine.errors import ModelError, UserError
-from engine.events import result_of
+from engine.events import Evaluated, result_of
 from engine.export.folders import writing_folder, writing_sentence_folder
 from engine.export.heads import INPUTS
 from engine.export.onnx import GRAPH, exporting
@@ -50,9 +50,12 @@ from engine.model.weights import (
 )
 from engine.text.batch import Bounds, Unpadded
 from engine.text.fewer import must_keep
+from engine.text.wordpiece import WordPiece
 from engine.train.finetune import fine_tune
+from engine.train.pretrain import pretrain
 from tests.engine.model.batches import LENGTHS, assert_close, padded_batch
 from tests.engine.tiny_runs import tiny_config
+from tests.engine.tiny_texts import text_config
 from tests.fakes import scramble, tiny_wordpiece
 
 SHAPE = {
@@ -290,6 +293,7 @@ def test_classes_are_those_of_the_reference_and_other_heads_open_again(tmp_path:
         assert not report.new and torch.equal(same(IDS, None, MASK), tags(IDS, None, MASK))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["NeoBERTLMHead", "NeoBERTForSequenceClassification"])
 def test_three_steps_of_training_follow_the_reference(kind: str, tmp_path: Path) -> None:
     theirs, ours = made(tmp_path / "own", kind), None
@@ -369,9 +373,16 @@ def test_the_published_one_has_245_million_weights_with_its_decoder() -> None:
 def test_a_smaller_vocabulary_keeps_the_rows_of_the_decoder(tmp_path: Path) -> None:
     made(tmp_path / "own")
     model, _ = load_pretraining(tmp_path / "own")
-    keep = must_keep(tiny_wordpiece())
-    small, _ = trimmed(model, tiny_wordpiece(), keep)
-    assert torch.equal(small.words, model.words[torch.tensor(keep)])
+    pieces = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a", "b", "##b", "ab", "aba")
+    whole = WordPiece(pieces, lowercase=True)
+    small, cutter = trimmed(model, whole, np.append(must_keep(whole), 10))
+    rows = [pieces.index(token) for token in cutter.tokens]
+    assert len(rows) == 10 and torch.equal(small.words, model.words[rows])
+    found = [
+        one.logits(one(torch.tensor([ours.encode("aba b ba").input_ids])).hidden)
+        for one, ours in ((model, whole), (small, cutter))
+    ]
+    assert_close(found[0][:, rows], found[1])
 
 
 @torch.no_grad()
@@ -384,6 +395,7 @@ def test_a_new_head_begins_with_the_embeddings_as_its_decoder(tmp_path: Path) ->
     assert model.words.data_ptr() != model.bert.embeddings.word.weight.data_ptr()
 
 
+@pytest.mark.slow
 def test_it_is_fine_tuned_and_leaves_as_onnx(tmp_path: Path) -> None:
     made(tmp_path / "start")
     list(fine_tune(tiny_config(tmp_path, num_epochs=1), tmp_path / "run"))
@@ -395,6 +407,20 @@ def test_it_is_fine_tuned_and_leaves_as_onnx(tmp_path: Path) -> None:
     given = dict(zip(INPUTS, (IDS.numpy(), MASK.numpy(), torch.zeros_like(IDS).numpy()), strict=True))
     (scores,) = open_session(tmp_path / "onnx" / GRAPH).run(None, given)
     assert_close(torch.from_numpy(scores), model(IDS, None, MASK))
+
+
+@pytest.mark.slow
+def test_it_is_pretrained_further_and_comes_out_as_itself(tmp_path: Path) -> None:
+    made(tmp_path / "start")
+    values = {"model": str(tmp_path / "start"), "next_sentence": False}
+    events = list(pretrain(text_config(tmp_path, steps=60, learning_rate=1e-2, **values), tmp_path / "run"))
+    losses = [event.loss for event in events if isinstance(event, Evaluated)]
+    assert losses[-1] < losses[0] - 0.2
+    learned = reopened(tmp_path / "run" / "model", "NeoBERTLMHead")
+    model, report = load_pretraining(tmp_path / "run" / "model")
+    assert not report.missing and not torch.equal(learned.decoder.weight, learned.model.encoder.weight)
+    with torch.no_grad():
+        assert_close(model.logits(model(IDS[REAL], bounds=Bounds(LENGTHS)).hidden), learned(IDS, MASK)[REAL])
 
 
 @pytest.mark.parametrize(
