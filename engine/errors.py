@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from engine.language import spoken
+
 MOST_SENTENCE = 600  # characters
 _MOST_TEXT, _MOST_LIST, _MOST_PATH = 80, 200, 200  # of what is put in: a text, a list of texts, a path
 _SHARES = (1.0, 0.5, 0.25, 0.1)  # of these, tried until the sentence is short enough
@@ -33,13 +35,17 @@ def marked(context: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A marked template and the values that fill it; `str()` gives the English sentence."""
+    """A marked template and the values that fill it."""
 
     template: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return filled(self.template, self.values)
+        """The sentence in the language that is spoken; in English where a translation does not fit."""
+        try:
+            return filled(spoken(self.template), self.values)
+        except (KeyError, IndexError, ValueError):
+            return filled(self.template, self.values)
 
 
 class VerbatimText(str):
