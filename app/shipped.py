@@ -445,6 +445,12 @@ SENTENCES = (
         "On 12/10/2024 at 3.45 p.m. we paid $19.99!",
         marked("engine", "Every punctuation mark is a separate piece, even inside numbers."),
     ),
+    SampleText(
+        "In 2026 Zoë PAID 3 euros for 我爱看电影 👍🏽!",
+        marked(
+            "engine", "Numbers, accents, capitals, Chinese and an emoji: compare vocabularies side by side."
+        ),
+    ),
     SampleText("我每天 playing 足球。", marked("engine", "Two scripts in one text, split by two rules.")),
     SampleText(
         "我爱吃饭",

@@ -126,7 +126,7 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
         ("layout", "paragraphs"): translate("words", "One paragraph per line"),
         ("layout", "sentences"): translate("words", "One sentence per line"),
         ("layout", "lines"): translate("words", "One document per line"),
-        ("mask_unit", "piece"): translate("words", "WordPieces"),
+        ("mask_unit", "piece"): translate("words", "Pieces"),
         ("mask_unit", "word"): translate("words", "Whole words"),
         ("mask_unit", "ngram"): translate("words", "A few words"),
         ("mask_unit", "span"): translate("words", "Spans"),

@@ -228,7 +228,7 @@ def too_long_for_memory(length: int) -> UserError:
     return UserError(
         marked(
             "engine",
-            "There is not enough memory for one text of {length} WordPieces. Choose a "
+            "There is not enough memory for one text of {length} pieces. Choose a "
             "smaller model or a smaller maximum length.",
         ),
         length=length,

@@ -1,4 +1,4 @@
-"""Small things in the shape of real ones: a 2-layer BERT, 12 wide, 3 heads, 37 WordPieces, and folders of it.
+"""Small things in the shape of real ones: a 2-layer BERT, 12 wide, 3 heads, 37 pieces, and folders of it.
 
 Sizes are odd, and no two alike, so that swapped axes fail.
 """
@@ -17,8 +17,10 @@ from torch import Tensor
 from engine.model.config import BertConfig
 from engine.model.heads import PreTraining, SequenceClassifier
 from engine.model.weights import save_model
+from engine.text.byte_fallback import MMBERT, ByteFallback
 from engine.text.byte_level import ROBERTA, ByteLevel, Markers
-from engine.text.unigram import ALBERT, Unigram
+from engine.text.special_tokens import ExtraToken
+from engine.text.unigram import ALBERT, BLANK, DEBERTA, Unigram
 from engine.text.wordpiece import WordPiece
 
 TOKENS = (
@@ -47,6 +49,11 @@ def tiny_wordpiece() -> WordPiece:
     return WordPiece.from_tokens(list(TOKENS), lowercase=True)
 
 
+def tiny_mpnet_pieces() -> WordPiece:
+    """Return the fake's WordPieces as MPNet numbers them: its own special tokens around BERT's vocabulary."""
+    return WordPiece.from_tokens(["<s>", "<pad>", "</s>", "<unk>", *TOKENS, "<mask>"], lowercase=True)
+
+
 def tiny_byte_level(markers: Markers = ROBERTA) -> ByteLevel:
     """Return the 256 bytes, a few pieces of them and 5 special tokens, as RoBERTa or ModernBERT has them."""
     shown = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -63,8 +70,19 @@ def tiny_byte_level(markers: Markers = ROBERTA) -> ByteLevel:
     return ByteLevel((*names, *letters, *joined, "<mask>"), tuple(pairs))
 
 
+def tiny_fallback(*, begins_with_space: bool = True, splits: bool = True) -> ByteFallback:
+    """Return letters, a few words and all bytes as mmBERT's vocabulary has them: 4 for `<mask>`."""
+    merges = ["▁ t", "h e", "▁t he", "f i", "l m", "fi lm", "▁ film", "▁ a", "p l", "a y", "pl ay", "▁ play"]
+    merges += ["i n", "in g", "o o", "g oo", "goo d", "▁ good", "b a", "ba d", "▁ bad", "今 天", "▁ ▁"]
+    pairs = [tuple(merge.split(" ")) for merge in merges]
+    letters = (BLANK, *"abcdefghijklmnopqrstuvwxyzé今天()12!,\n")
+    names = (MMBERT.pad, MMBERT.sep, MMBERT.cls, MMBERT.unk, MMBERT.mask)
+    base = (*names, *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *(a + b for a, b in pairs))
+    return ByteFallback(base, tuple(pairs), begins_with_space, splits=splits)
+
+
 def tiny_unigram(kind: str = "xlm-roberta") -> Unigram:
-    """Return letters and a few words with scores, and the special tokens of "albert" or of "camembert"."""
+    """Return letters and a few words with scores, and the special tokens of a kind; bytes for "deberta"."""
     likely = {"▁": -4.0, "▁the": -3.0, "▁a": -3.5, "▁film": -4.0, "film": -5.0, "▁good": -4.5, "▁bad": -4.5}
     likely |= {"▁play": -5.0, "ing": -5.5, "fi": -6.0, "▁caf": -7.0, "今天": -7.0, "!": -4.0, ",": -4.0}
     scored = [*likely.items(), *((letter, -8.0) for letter in "abcdefghijklmnopqrstuvwxyzé今天()12")]
@@ -72,13 +90,16 @@ def tiny_unigram(kind: str = "xlm-roberta") -> Unigram:
         "xlm-roberta": ("<s>", "<pad>", "</s>", "<unk>"),
         "camembert": ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED", "<s>", "</s>"),
         "albert": ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"),
+        "deberta": ("[PAD]", "[CLS]", "[SEP]", "[UNK]", *(f"<0x{byte:02X}>" for byte in range(256))),
     }[kind]
-    if kind != "albert":
+    if kind in ("xlm-roberta", "camembert"):
         scored.append(("<mask>", 0.0))
     pieces = [*((name, -100.0 * (name == "<unk>NOTUSED")) for name in first), *scored]
     base, scores = tuple(piece for piece, _ in pieces), tuple(score for _, score in pieces)
     if kind == "albert":
         return Unigram(base, scores, ALBERT, lowercase=True, strip_accents=True, plain_quotes=True)
+    if kind == "deberta":
+        return Unigram(base, scores, DEBERTA, byte_fallback=True, added=(ExtraToken("[MASK]"),))
     return Unigram(base, scores)
 
 

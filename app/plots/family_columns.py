@@ -6,6 +6,7 @@ columns do not fit, they move under the words at the left, which stay.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,6 +54,8 @@ ABREAST = 160  # px of a column in which its planes stand beside one another, no
 NARROW_ENTRY = 33  # px of a word with its value below it, beside the bar
 NARROW_VALUE = 44  # px of the value there
 CAPTION, HEAD, SEEN, ENTRY = 26, 41, 46, 25
+NAME = 20.0  # px of a name in one line
+_BREAKS = re.compile(r"(?<=[-_./ ])(?=.)|(?<=[a-z])(?=[A-Z]{2})")  # where a name may go on in another line
 TWO_LINES, PLANE = 36, 96  # px of a score with its interval below it, and of a plane of sentences
 MOST_PLANE = 140.0  # px of one that stands beside another
 ROOMY_SMALL = 16  # px of a font
@@ -84,6 +87,8 @@ class FamilyColumns(PointedFigure):
     hint = name_hint = ""  # what a click does: on an entry, on a name
     _rows = _Rows()
     _shift = 0  # px that the columns have moved to the left
+    _lift = 0  # px that they have moved up, under their names
+    _value_width = float(NARROW_VALUE)
     _sentence = -1  # whose marks are ringed in all planes
 
     def set_columns(self, columns: Sequence[MemberColumn], labels: FamilyLabels) -> None:
@@ -102,9 +107,10 @@ class FamilyColumns(PointedFigure):
             self._shift = shift
             self.update()
 
-    def scrolled(self) -> None:
-        """Paint the focus ring where it is seen now."""
-        if self.hasFocus():
+    def set_lift(self, lift: int) -> None:
+        """Keep the names where they are seen while the columns move up."""
+        if lift != self._lift:
+            self._lift = lift
             self.update()
 
     def row_above(self, y: float) -> str:
@@ -173,7 +179,8 @@ class FamilyColumns(PointedFigure):
     def _lay_out(self) -> None:
         rows, inner = _Rows(), self.column_width - 2 * self.pad
         rows.add("caption", CAPTION)
-        rows.add("head", HEAD)
+        names = [self._name_height(column.name, inner) for column in self.columns]
+        rows.add("head", HEAD + max([0.0, *(high - NAME for high in names)]))
         if self.labels.seen[0]:
             lines = [place_words(column.words, inner, self.small)[1] for column in self.columns]
             rows.add("seen", max(lines, default=0.0) + 18 + self.small if self.shows_words else SEEN)
@@ -202,10 +209,34 @@ class FamilyColumns(PointedFigure):
             if (tall := tall_heights(said, below, self.left - RIM)) is not None:
                 least = max(least, sum(tall) + 8)
             rows.add(f"score{number}", least)
+        values = (self._value(column, entry) for column in self.columns for entry in column.entries)
+        metrics = QFontMetricsF(theme.ui_font(self.small))
+        widths = (metrics.horizontalAdvance(value) + 6 for value in values)
+        self._value_width = max(float(NARROW_VALUE), *widths, 0.0)
         self._rows = rows
         self.setMinimumSize(NARROW_LEFT + NARROW * len(self.columns), int(rows.height) + 4)
         self.updateGeometry()
         self.update()
+
+    @property
+    def name_size(self) -> int:
+        """px of the font of a name."""
+        return SMALLER if self.is_narrow else self.small + 2
+
+    def _name_height(self, name: str, width: float) -> float:
+        """Return how high a name is: one that is too long has its parts in lines below one another."""
+        metrics = QFontMetricsF(theme.ui_font(self.name_size, bold=True))
+        if metrics.horizontalAdvance(name) <= width:
+            return NAME
+        return metrics.boundingRect(QRectF(0, 0, width, 1000), *self._broken(name, width)).height() + 4
+
+    def _broken(self, name: str, width: float) -> tuple[Qt.AlignmentFlag, str]:
+        """Return a name that may be broken between its parts, and anywhere where one of them is too long."""
+        parts = _BREAKS.split(name)
+        metrics = QFontMetricsF(theme.ui_font(self.name_size, bold=True))
+        is_long = any(metrics.horizontalAdvance(part) > width for part in parts)
+        how = Qt.TextFlag.TextWrapAnywhere if is_long else Qt.TextFlag.TextWordWrap
+        return Qt.AlignmentFlag.AlignTop | how, "\u200b".join(parts)
 
     def _height(self, text: str, width: float) -> float:
         return wrapped_height(text, width, self.small)
@@ -285,12 +316,18 @@ class FamilyColumns(PointedFigure):
     def rect_of(self, target: tuple[int, int]) -> QRectF:
         row, column = target
         if row < 0:
-            top, wide = self._rows.tops.get("head", 0.0), self.column_width - 2 * self.pad + 6
-            return QRectF(self.left_of(column) + self.pad - 3, top + 1, wide, HEAD - 3)
+            wide = self.column_width - 2 * self.pad + 6
+            high = self._rows.heights.get("head", HEAD) - 3
+            return QRectF(self.left_of(column) + self.pad - 3, self._head_top() + 1, wide, high)
         top = self._rows.tops.get("says", 0.0) + TOP + row * self.entry
         return QRectF(
             self.left_of(column) + self.pad - 3, top, self.column_width - 2 * self.pad + 6, self.entry
         )
+
+    def _head_top(self) -> float:
+        """Return where the names are: at the top of what is seen, once the columns have moved up."""
+        top = self._rows.tops.get("head", 0.0)
+        return top if self._saving else max(top, float(self._lift))
 
     def things(self) -> Iterable[Target] | None:
         shown = enumerate(self.columns)
@@ -338,7 +375,7 @@ class FamilyColumns(PointedFigure):
         row, number = target
         column = self.columns[number]
         if row < 0:
-            return f"{column.name}, {column.year}"
+            return ", ".join(part for part in (column.name, column.year) if part)
         entry = column.entries[row]
         kind = self.tr("similarity") if column.is_likeness else self.tr("probability")
         said = f"{column.name}: {entry.word}, {kind} {self._value(column, entry)}"
@@ -408,9 +445,24 @@ class FamilyColumns(PointedFigure):
                 room = self._plane_room(layer, number)
                 paint_plane(painter, plane, room, scale_of(column.planes), pointed)
             self._paint_rest(painter, column, x, width)
+        if self._head_top() > self._rows.tops["head"]:
+            self._paint_names_again(painter)
         if self.current is not None and not self._saving:
             paint_edge(painter, self.rect_of(self.current).adjusted(1, 1, -1, -1), width=1.5, radius=4)
         self._left_words().paint(painter)
+        if self._head_top() > self._rows.tops["head"]:
+            room = QRectF(self._shift, self._head_top(), self.left - RIM, self._rows.heights["head"])
+            painter.fillRect(room, theme.current().color("card"))
+
+    def _paint_names_again(self, painter: QPainter) -> None:
+        """Paint the names over the columns that have moved up under them."""
+        band = QRectF(0, self._head_top(), self.width(), self._rows.heights["head"])
+        painter.fillRect(band, theme.current().color("card"))
+        for number, column in enumerate(self.columns):
+            x = self.left_of(number) + self.pad
+            self._paint_name(painter, column, x, self.column_width - 2 * self.pad, band.top())
+        painter.setPen(QPen(theme.current().color("line"), 1))
+        painter.drawLine(band.bottomLeft(), band.bottomRight())
 
     def _paint_over_planes(self, painter: QPainter, number: int, column: MemberColumn) -> None:
         """Paint what each plane is, with its similarity; in the room of planes that are lacking, why."""
@@ -442,10 +494,7 @@ class FamilyColumns(PointedFigure):
             begin = end
 
     def _paint_head(self, painter: QPainter, column: MemberColumn, x: float, width: float) -> None:
-        top = self._rows.tops["head"]
-        size, small = (11, 10) if self.is_narrow else (self.small + 2, SMALL)
-        _write(painter, QRectF(x, top + 2, width, 20), column.name, "text", size=size, bold=True)
-        _write(painter, QRectF(x, top + 21, width, 18), column.year, "muted", size=small)
+        self._paint_name(painter, column, x, width, self._rows.tops["head"])
         if "seen" not in self._rows.tops:
             return
         top = self._rows.tops["seen"]
@@ -458,6 +507,20 @@ class FamilyColumns(PointedFigure):
         self._paint_blocks(painter, column, x, top + 6, width)
         room = QRectF(x, top + 26, width + self.pad - 2, 18)
         _write(painter, room, column.seen, size=10 if self.is_narrow else 11)
+
+    def _paint_name(
+        self, painter: QPainter, column: MemberColumn, x: float, width: float, top: float
+    ) -> None:
+        high = self._name_height(column.name, width)
+        if high > NAME:
+            side, name = self._broken(column.name, width)
+            write(painter, QRectF(x, top + 3, width, high), name, size=self.name_size, bold=True, side=side)
+        else:
+            room = QRectF(x, top + 2, width, NAME)
+            _write(painter, room, column.name, "text", size=self.name_size, bold=True)
+        year = QRectF(x, top + high + 1, width, 18)
+        size = fitting_size(column.year, 10 if self.is_narrow else SMALL, width)
+        _write(painter, year, column.year, "muted", size=size)
 
     def _paint_blocks(
         self, painter: QPainter, column: MemberColumn, x: float, y: float, width: float
@@ -512,7 +575,7 @@ class FamilyColumns(PointedFigure):
             right = QRectF(x + width - value_width, place.top() + below, value_width, self.small + 6)
             color = "text" if entry.is_answer else "muted"
             _write(painter, right, value, color, size=self.small, bold=entry.is_answer, side=RIGHT)
-            long = width - NARROW_VALUE if self.is_narrow else width
+            long = max(0.0, width - self._value_width) if self.is_narrow else width
             bar = 5.0 if self.small == SMALL else 8.0
             track = QRectF(x, place.top() + self.small + 7, long, bar)
             paint_chip(painter, track, colors.line, radius=bar / 2)
@@ -550,13 +613,18 @@ class FamilyColumns(PointedFigure):
             _write(painter, value, cell.text, "text", size=value_size, bold=cell.is_best, side=RIGHT)
             below = QRectF(x - self.pad, room.top() + 18, width + self.pad, 15)
             interval, size = (cell.short or cell.interval, 10) if self.is_narrow else (cell.interval, SMALLER)
-            _write(painter, below, interval, "muted", size=size, side=RIGHT)
+            _write(painter, below, interval, "muted", size=fitting_size(interval, size, width), side=RIGHT)
 
     def _left_words(self) -> LeftWords:
         size = QSizeF(self.size())
         return LeftWords(
             self.labels, self._rows.tops, self._shift, self.left - RIM, size, self.is_narrow, self.is_abreast
         )
+
+
+def fitting_size(text: str, size: int, width: float) -> int:
+    """Return a font's size, px, or the next smaller one where words do not fit otherwise."""
+    return size if QFontMetricsF(theme.ui_font(size)).horizontalAdvance(text) <= width else size - 1
 
 
 def _paint_bar(painter: QPainter, track: QRectF, share: float, ink: str, is_hollow: bool) -> None:

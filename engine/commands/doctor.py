@@ -52,7 +52,7 @@ def add_doctor_command(commands: Any) -> None:
         help="a model folder, for its vocabulary and for vectors to find label errors; "
         "default: the starter model; none: word counts alone",
     )
-    doctor.add_argument("--max-length", type=int, default=128, help="WordPieces read of each text")
+    doctor.add_argument("--max-length", type=int, default=128, help="Pieces read of each text")
     doctor.add_argument(
         "--run",
         dest="run_dir",

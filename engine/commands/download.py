@@ -68,7 +68,7 @@ def look_lines(look: PublishedModel) -> list[str]:
         return [*said, f"cannot be opened: {look.problem}"]
     if look.config is not None:
         shape = f"{look.config.num_hidden_layers} layers, {look.config.hidden_size} wide"
-        said.append(f"{look.kind or 'BERT'}: {shape}, {look.config.vocab_size:,} WordPieces")
+        said.append(f"{look.kind or 'BERT'}: {shape}, {look.config.vocab_size:,} pieces")
     if look.inventory is not None:
         counts = {part: look.inventory.count_of(part) for part in PARTS}
         parts = ", ".join(f"{part.replace('_', ' ')} {count:,}" for part, count in counts.items() if count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,11 @@ def _add_ask(commands: Any) -> None:
         "--bert", type=Path, metavar="MODEL",
         help="for a [MASK] and --senses: the folder of a BERT that answers instead of the family’s",
     )  # fmt: skip
+    ask.add_argument(
+        "--beside", type=model_named, nargs="+", default=[], metavar="MODEL",
+        help="for a [MASK], --senses and --blanks: folders of other models, which answer next to the "
+        "members; name them last",
+    )  # fmt: skip
     ask.add_argument("--json", action="store_true", help="print the answers as JSON")
     which = ask.add_mutually_exclusive_group()
     for kind in OPTIONS:
@@ -156,8 +162,9 @@ def _family(options: argparse.Namespace) -> int:
 
 def _ask(options: argparse.Namespace) -> int:
     from engine.family.ask import Family
+    from engine.inspect.loaded_model import LoadedModel
 
-    family = Family.open(options.family)
+    family = Family.open(options.family, open_model=lru_cache(1)(LoadedModel.open))
     question = question_of(options)
     found = result_of(question.answer(family))
     if options.json:

@@ -22,7 +22,7 @@ PIECES_A_WORD = 3.0  # from here on a vocabulary is of another language
 CAPITALS = 0.9  # share of a text's letters that are capitals, of which a cased vocabulary knows few words
 _LEAST_LETTERS = 12
 _AT_ONCE = 1024
-_CUTTING = marked("engine", "Splitting texts into WordPieces")
+_CUTTING = marked("engine", "Splitting texts into pieces")
 
 
 def on_texts(part: TablePart, wordpiece: Tokenizer | None, max_length: int) -> Steps[list[Finding]]:
@@ -119,8 +119,8 @@ _SAID = {
         "look",
     ),
     "too_long": FindingWords(
-        marked("engine", "{count:,} texts of {name} are longer than {length} WordPieces and are truncated."),
-        marked("engine", "One text of {name} is longer than {length} WordPieces and is truncated."),
+        marked("engine", "{count:,} texts of {name} are longer than {length} pieces and are truncated."),
+        marked("engine", "One text of {name} is longer than {length} pieces and is truncated."),
         marked("engine", "The model does not read the rest."),
         marked("engine", "Raise the maximum length, or keep head and tail (the setting truncation)."),
         "note",

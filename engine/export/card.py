@@ -69,12 +69,12 @@ def _reads(folder: Path, head: str) -> str:
     graph = graph_of(folder)
     if graph.task is not None and graph.task.reads_windows:
         return (
-            f"It reads {graph.max_length} WordPieces at once. Cloze, and answer.py where it is with the "
+            f"It reads {graph.max_length} pieces at once. Cloze, and answer.py where it is with the "
             "graph, read a longer text in overlapping windows. Other programs may truncate it there."
         )
-    reads = f"It reads the first {graph.max_length} WordPieces of a text and truncates what is longer"
+    reads = f"It reads the first {graph.max_length} pieces of a text and truncates what is longer"
     if graph.truncation == "head_tail":
-        reads = f"It reads {graph.max_length} WordPieces of a text: a quarter from its beginning, the rest "
+        reads = f"It reads {graph.max_length} pieces of a text: a quarter from its beginning, the rest "
         reads += "from its end. Cloze and answer.py drop the middle, other programs truncate the end"
     if head not in _TAGS:
         return f"{reads}."
@@ -100,7 +100,7 @@ def _of_folder(folder: Path, title: str, has_origin: bool) -> str:
     config, info = read_config(folder), read_info(folder)
     shape = f"{config.num_hidden_layers} layers, {config.hidden_size} wide"
     shape += f", {config.num_attention_heads} heads a layer"
-    lines = [f"# {title}", f"A BERT: {shape}, {config.vocab_size:,} WordPieces."]
+    lines = [f"# {title}", f"{config.family.name}: {shape}, {config.vocab_size:,} pieces in the vocabulary."]
     if config.id2label:
         lines.append(f"Labels: {', '.join(f'`{label}`' for label in config.id2label[:50])}.")
     chain = info.get("chain")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import ModelError, marked
-from engine.export.heads import VECTORS, Graph
+from engine.export.heads import VECTORS, WORDS, Graph
 from engine.export.runtime import batches, ours
 from engine.inspect.example_texts import topics_for
 from engine.model.sentence_files import SentenceConfig, read_sentence_files
@@ -47,10 +47,12 @@ def program_of(graph: Graph, folder: Path) -> AnswerProgram:
     return AnswerProgram(whole_text(graph.truncation, say), partial(_trials, graph, wordpiece, told))
 
 
-def example_code(graph: Graph, program: AnswerProgram) -> str:
+def example_code(graph: Graph, program: AnswerProgram, tokenizer: Tokenizer) -> str:
     """Return a short program that answers a text as the model of a graph does."""
-    values = {"OUTPUTS": graph.outputs, "MAX_LENGTH": graph.max_length, **program.values}
-    said = "".join(f"{name} = {value!r}\n" for name, value in values.items())
+    values = {"OUTPUTS": graph.outputs, "MAX_LENGTH": graph.max_length}
+    values |= {"CLS": tokenizer.cls_id, "SEP": tokenizer.sep_id, "BETWEEN": tokenizer.num_between}
+    values |= {"MASK": tokenizer.mask_id} if graph.outputs[0] == WORDS[0] and graph.task is None else {}
+    said = "".join(f"{name} = {value!r}\n" for name, value in {**values, **program.values}.items())
     code = _CODE.replace("@GIVEN@", program.given).replace("@VALUES@", said)
     last = "" if program.most is None else str(program.most + 1)
     return code + program.body + _END.replace("@LAST@", last)
@@ -72,14 +74,15 @@ def check_example(graph: Graph, program: AnswerProgram, wordpiece: Tokenizer, pa
 
 
 def _trials(graph: Graph, wordpiece: Tokenizer, told: Told, short: str, _other: str, long: str) -> Trials:
-    for text in (f"[MASK] {short}", f"[MASK] {long}", "[MASK] "):
+    for text in map(wordpiece.with_masks, (f"[MASK] {short}", f"[MASK] {long}", "[MASK] ")):
         [batch] = batches(graph, wordpiece, [text])
         yield (text,), told(ours(graph, batch)[0][0], batch[0][0].numpy())
 
 
 def _guesses(wordpiece: Tokenizer, scores: np.ndarray, ids: np.ndarray) -> list[list[str]]:
-    """Return the best words for each [MASK]."""
-    best = [scores[place].argsort()[::-1][:5].tolist() for place in np.flatnonzero(ids == wordpiece.mask_id)]
+    """Return the best pieces for each mask."""
+    masked, known = np.flatnonzero(ids == wordpiece.mask_id), scores[:, : wordpiece.vocab_size]
+    best = [known[place].argsort()[::-1][:5].tolist() for place in masked]
     return [[wordpiece.tokens[number] for number in one] for one in best]
 
 
@@ -90,7 +93,7 @@ def _vector(how: SentenceConfig | None, scores: np.ndarray, _ids: np.ndarray) ->
 
 
 def _longer_than(count: int, sentences: list[str], wordpiece: Tokenizer) -> str:
-    """Return a text of more than `count` WordPieces whose end says something else than its beginning."""
+    """Return a text of more than `count` pieces whose end says something else than its beginning."""
     long, place = sentences[0], 0
     while len(wordpiece.encode(long).input_ids) <= count:
         place += 1
@@ -124,21 +127,21 @@ from tokenizers import Tokenizer
 @VALUES@here = Path(__file__).parent
 tokenizer = Tokenizer.from_file(str(here / "tokenizer.json"))
 session = onnxruntime.InferenceSession(str(here / "model.onnx"), providers=["CPUExecutionProvider"])
-CLS, SEP = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
 
 
 def ask(first, second=None):
-    """Return ids and scores of [CLS] first [SEP], or of [CLS] first [SEP] second [SEP]; both are ids."""
+    """Return ids and scores of one text, or of a pair with BETWEEN separators in its middle; both are ids."""
     ids, types = [CLS, *first, SEP], [0] * (len(first) + 2)
     if second is not None:
+        ids, types = ids + [SEP] * (BETWEEN - 1), types + [0] * (BETWEEN - 1)
         ids, types = [*ids, *second, SEP], types + [1] * (len(second) + 1)
     given = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
     found = session.run(None, {name: np.array([value], np.int64) for name, value in given.items()})
     return ids, dict(zip(OUTPUTS, found))
 '''
-_GUESSES = """    mask = tokenizer.token_to_id("[MASK]")
-    masked = [place for place, number in enumerate(ids) if number == mask]
-    best = [scores["logits"][0, place].argsort()[::-1][:5] for place in masked]
+_GUESSES = """    masked = [place for place, number in enumerate(ids) if number == MASK]
+    known = scores["logits"][0, :, : tokenizer.get_vocab_size()]
+    best = [known[place].argsort()[::-1][:5] for place in masked]
     return [[tokenizer.id_to_token(int(number)) for number in one] for one in best]"""
 _VECTOR = """    vector = scores["last_hidden_state"][0]@POOLED@@LENGTH@
     return vector.tolist()"""

@@ -60,7 +60,10 @@ SENTENCES = Use(
 )
 USUAL_LENGTH = 512  # WordPieces of a text, where nobody has said how many
 # how plain names begin
-_OF_ENCODER = ("embeddings.", "embeddings_project.", "encoder.layer.", "encoder.final_norm.")
+_OF_ENCODER = (
+    *("embeddings.", "embeddings_project.", "encoder.layer.", "encoder.final_norm."),
+    *("encoder.rel_embeddings.", "encoder.LayerNorm."),
+)
 _TOLERANCE = 1e-5  # of a value of a vector, by its length
 _OTHERWISE = marked("engine", "The copy of {folder} answers differently, so nothing was kept.")
 _NO_SUCH_HEAD = marked(

@@ -30,19 +30,13 @@ from engine.files import file_in
 from engine.model.weights import read_config
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.tokenizer import Tokenizer
-from engine.text.wordpiece import WordPiece
 
 GRAPH, SMALL = "model.onnx", "model.int8.onnx"
-FILES = {GRAPH, SMALL, EXAMPLE, *CARDS, "config.json", "cloze.json", "vocab.txt", "tokenizer.json"}
-FILES |= {"tokenizer_config.json", "special_tokens_map.json"}  # a folder of these alone is written anew
+FILES = {GRAPH, SMALL, EXAMPLE, *CARDS, "config.json", "cloze.json", "vocab.txt", "vocab.json", "merges.txt"}
+FILES |= {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"}  # these alone: written anew
 ONNX = Use("onnx", '```sh\npython answer.py "A text"    # needs onnxruntime, tokenizers and numpy alone\n```')
 SHAPES = ((1, 1), (3, 128), (2, 512))
 OPSET = 20
-_OTHER_PIECES = marked(
-    "engine",
-    "The model in {path} does not split texts into WordPieces, so Cloze cannot write it as ONNX. Export it "
-    "as a folder.",
-)
 _BESIDE = ("config.json", "cloze.json")  # the vocabulary is written anew
 _EXPORTING = marked("engine", "Exporting")
 _CHECKING = marked("engine", "Checking in onnxruntime")
@@ -88,8 +82,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
     needed()
     check_new(out, FILES)
     graph, wordpiece = graph_of(folder), read_tokenizer(folder)
-    if not isinstance(wordpiece, WordPiece):  # the program beside a graph joins texts as BERT reads them
-        raise ModelError(_OTHER_PIECES, path=folder)
+    program = program_of(graph, folder)
     size = read_config(folder).vocab_size
     yield Progress(stage=_EXPORTING, done=0, total=0)
     with exported_folder(out) as beside:
@@ -101,8 +94,7 @@ def exporting(folder: Path, out: Path, texts: Sequence[str]) -> Steps[OnnxExport
             if (path := file_in(folder, name)) is not None:
                 shutil.copyfile(path, beside / name)
         wordpiece.save(beside, model_max_length=graph.max_length)
-        program = program_of(graph, folder)
-        (beside / EXAMPLE).write_text(example_code(graph, program), encoding="utf-8")
+        (beside / EXAMPLE).write_text(example_code(graph, program, wordpiece), encoding="utf-8")
         yield Beat()
         num_answered = check_example(graph, program, wordpiece, beside / EXAMPLE)
         num_bytes = (beside / GRAPH).stat().st_size

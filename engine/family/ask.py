@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +14,9 @@ from engine.errors import ModelError, UserError, marked
 from engine.family.bert import BertMember
 from engine.family.layout import load_member
 from engine.family.members import ABOUT, MASK, NUM_SPECIALS, UNK, About, Member
-from engine.family.practice import PracticeBert
+from engine.family.other import KnownVocabularies, OtherModel
 from engine.family.starts import before_training
+from engine.inspect.loaded_model import LoadedModel
 from engine.settings.family import MEMBERS
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.tokenizer import Tokenizer
@@ -46,17 +47,22 @@ class FilledBlank:
 
 @dataclass(frozen=True)
 class Family:
-    """The members that are there, the oldest first, and the vocabulary of all of them. practice: a BERT that
-    is open to be asked in the place of theirs, None: a question opens the one that it names.
+    """The members that are there, the oldest first, and the vocabulary of all of them. open_model: opens a
+    model that was not trained with them, for questions that name one.
     """
 
     folder: Path
     wordpiece: Tokenizer
     members: Mapping[str, Member]
-    practice: PracticeBert | None = None
+    open_model: Callable[[Path], LoadedModel] = LoadedModel.open
 
     @classmethod
-    def open(cls, folder: Path | str, names: Sequence[str] = MEMBERS) -> Family:
+    def open(
+        cls,
+        folder: Path | str,
+        names: Sequence[str] = MEMBERS,
+        open_model: Callable[[Path], LoadedModel] = LoadedModel.open,
+    ) -> Family:
         """Load the members of a family's folder. Raises: ModelError: none is there, or one is damaged."""
         folder = Path(folder)
         places = {name: folder / name / MODEL for name in names if (folder / name / MODEL).is_dir()}
@@ -73,7 +79,7 @@ class Family:
         members = dict[str, Member]()
         for name, place in places.items():
             members[name] = BertMember.open(place) if name == "bert" else load_member(place)
-        return cls(folder, wordpiece, members)
+        return cls(folder, wordpiece, members, open_model)
 
     @cached_property
     def start(self) -> Family:
@@ -147,9 +153,13 @@ class Family:
         guesses = tuple(MemberGuess(self.token(int(word)), float(scores[word])) for word in best)
         return FilledBlank(ABOUT[name], guesses, None if right is None else rank_of(scores, right))
 
-    def in_practice(self, folder: Path) -> PracticeBert:
-        """Return the BERT of a folder, opened unless it is. Raises: ModelError: it cannot guess words."""
-        return self.practice or PracticeBert.open(folder)
+    @cached_property
+    def _vocabularies(self) -> KnownVocabularies:
+        return KnownVocabularies(self.wordpiece)
+
+    def other(self, subject: LoadedModel) -> OtherModel:
+        """Return a model that is no member, as it is asked."""
+        return self._vocabularies.of(subject)
 
     def scores(self, name: str, words: Sequence[int], place: int) -> np.ndarray:
         """Return (V,) what a member gives to every word at a place; other blanks are unknown words to it."""

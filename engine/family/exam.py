@@ -33,7 +33,7 @@ from engine.family.claims import (
 )
 from engine.family.layout import read_family
 from engine.family.members import MASK
-from engine.family.practice import PracticeBert
+from engine.family.other import OtherModel
 from engine.family.reached import ReachedScore, correlations, over_trainings, shares
 from engine.family.reading import VOCAB, Streams, prepared, streams
 from engine.family.scores import Scores, document_of, scores
@@ -174,24 +174,27 @@ def of_unread(
         if practice is None or "bert" not in now:
             continue
         if of_practice is None:
-            of_practice = filled_in_practice(family, PracticeBert.open(practice), blanks)
+            of_practice = filled_in_practice(family, family.other(family.open_model(practice)), blanks)
         reached = shares({**now, "bert": of_practice})
         again.append(ExamRow(UNREAD_IN_PRACTICE, path.name, PERCENT, reached))
     return [_over_trainings(rows) for rows in (found, again) if rows]
 
 
-def filled_in_practice(family: Family, bert: PracticeBert, blanks: Sequence[Blank]) -> np.ndarray:
+def filled_in_practice(family: Family, bert: OtherModel, blanks: Sequence[Blank]) -> np.ndarray:
     """Return (E,) bool, where the right word is its first guess among the family's words.
 
     It reads what the members read: words of the family, and [UNK] for any other.
     """
     tokens = family.wordpiece.tokens
-    hits = list[bool]()
+    texts = list[str]()
     for blank in blanks:
         words = [tokens[word] for word in blank.words]
         words[blank.place] = tokens[MASK]
-        hits.append(rank_of(bert.blank(" ".join(words), tokens), blank.right) == 1)
-    return np.array(hits, bool)
+        texts.append(" ".join(words))
+    hits = np.zeros(len(blanks), bool)
+    for number, found in bert.blanks(texts):
+        hits[number] = rank_of(found.among_words(), blanks[number].right) == 1
+    return hits
 
 
 def of_senses(family: Family) -> ExamRow | None:

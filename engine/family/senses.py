@@ -14,7 +14,7 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.family.ask import Family
 from engine.family.members import HasStates, HasVectors
-from engine.family.practice import PracticeBert
+from engine.family.other import OtherModel
 from engine.family.words import unit
 
 # S sentences, L layers, D width
@@ -141,7 +141,7 @@ def senses(family: Family, word: str, texts: Sequence[str]) -> dict[str, MemberS
     return found
 
 
-def practice_senses(bert: PracticeBert, word: str, texts: Sequence[str]) -> MemberSenses:
+def practice_senses(bert: OtherModel, word: str, texts: Sequence[str]) -> MemberSenses:
     """Return what another BERT makes of a word in some sentences. Raises: UserError: one lacks it."""
     return _seen(np.stack([bert.states(word, text) for text in texts], 1))
 

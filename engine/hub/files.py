@@ -26,6 +26,7 @@ SMALL = (  # those of them that are there
     "merges.txt",
     "sentencepiece.bpe.model",
     "spiece.model",
+    "spm.model",
 )
 WEIGHTS = (  # the first that is there, as opening prefers them
     "model.safetensors",
@@ -75,7 +76,7 @@ def choose(there: Collection[str], name: str) -> FileChoice:
             template = marked("engine", "{name} holds no weights that Cloze reads, only {other}.")
             raise ModelError(template, name=name, other=other)
         raise ModelError(marked("engine", "{name} holds no weights."), name=name)
-    alone = ("vocab.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model")
+    alone = ("vocab.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "spm.model")
     of_bytes = {"vocab.json", "merges.txt"} <= set(there)
     if not of_bytes and not any(one in there for one in alone):
         template = marked(

@@ -112,6 +112,10 @@ RECOMMENDED = (
         marked("engine", "Any task in one of a hundred languages, or in several"),
     ),
     RecommendedModel(
+        "jhu-clsp/mmBERT-small", "ModernBERT", 140, MANY, "mit",
+        marked("engine", "mmBERT: newer than XLM-R, for more languages and texts of up to 8,192 pieces"),
+    ),
+    RecommendedModel(
         "almanach/camembert-base", "CamemBERT", 111, "fr", "mit",
         marked("engine", "Any task on French text"),
     ),
@@ -128,8 +132,16 @@ RECOMMENDED = (
         marked("engine", "One vector for each sentence: maps, neighbours, similarity"),
     ),
     RecommendedModel(
+        "sentence-transformers/all-mpnet-base-v2", "MPNet", 109, "en", "apache-2.0",
+        marked("engine", "One vector for each English sentence: larger than all-MiniLM, and more exact"),
+    ),
+    RecommendedModel(
         "intfloat/multilingual-e5-small", "BERT", 118, MANY, "mit",
         marked("engine", "One vector for each sentence, in a hundred languages"),
+    ),
+    RecommendedModel(
+        "Alibaba-NLP/gte-multilingual-base", "GTE", 305, MANY, "apache-2.0",
+        marked("engine", "One vector for each text of up to 8,192 pieces, in seventy languages"),
     ),
     RecommendedModel(
         "BAAI/bge-small-zh-v1.5", "BERT", 24, "zh", "mit",
@@ -146,6 +158,18 @@ RECOMMENDED = (
     RecommendedModel(
         "jhu-clsp/ettin-encoder-17m", "ModernBERT", 16.8, "en", "mit",
         marked("engine", "Ettin: a small ModernBERT for a computer without a GPU"),
+    ),
+    RecommendedModel(
+        "microsoft/deberta-v3-base", "DeBERTa", 184, "en", "mit",
+        marked("engine", "Any task on English text but masked words: often the best of its size, and slow"),
+    ),
+    RecommendedModel(
+        "microsoft/deberta-v3-xsmall", "DeBERTa", 71, "en", "mit",
+        marked("engine", "A small DeBERTa-v3: English tasks without a GPU, but no masked words"),
+    ),
+    RecommendedModel(
+        "microsoft/mdeberta-v3-base", "DeBERTa", 278, MANY, "mit",
+        marked("engine", "mDeBERTa: any task but masked words, in one of a hundred languages, or in several"),
     ),
     RecommendedModel(
         "google/electra-small-discriminator", "ELECTRA", 13.5, "en", "apache-2.0",

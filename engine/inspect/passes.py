@@ -45,7 +45,7 @@ def check_row(subject: LoadedModel, row: InputRow) -> InputRow:
     if len(row.ids) > subject.max_length:
         template = marked(
             "engine",
-            "With its [MASK]s the text has {length} WordPieces, but this model reads at most {most}.",
+            "With its [MASK]s the text has {length} pieces, but this model reads at most {most}.",
         )
         raise UserError(template, length=len(row.ids), most=subject.max_length)
     return row

@@ -1,7 +1,7 @@
 """Self-attention in the layouts that texts come in: padded, packed, unpadded; the fastest kernel for each.
 
 A family whose attention differs has a subclass: `placed` is where its words learn their places, `near` says
-which of them see each other.
+which of them see each other, `compared` how well they fit.
 """
 
 # B examples, T tokens of the longest, N tokens of all examples packed, D hidden_size, H heads, d = D / H.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -38,7 +38,12 @@ Rows = Tensor | Read | None  # what is computed of the last layer: (R,) rows, or
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention with one fused product for queries, keys and values."""
+    """Multi-head self-attention with one fused product for queries, keys and values.
+
+    is_plain: whether `compared` is of queries and keys alone, so that kernels may do it.
+    """
+
+    is_plain: ClassVar[bool] = True
 
     def __init__(self, config: Shape) -> None:
         super().__init__()
@@ -46,7 +51,7 @@ class Attention(nn.Module):
         self.dropout_p = config.attention_probs_dropout_prob
         self.width = config.hidden_size // config.num_attention_heads
         # the packed kernel takes no others; scaled_dot_product_attention fills them up by itself
-        self._fits = self.width % 8 == 0 and self.width <= 256
+        self._fits = self.is_plain and self.width % 8 == 0 and self.width <= 256
         self.qkv = Linear(config.hidden_size, 3 * config.hidden_size)
         self.output = Linear(config.hidden_size, config.hidden_size)
         self.of_kernel: dict[str, Any] = {}  # what else the packed kernel is told
@@ -113,11 +118,15 @@ class Attention(nn.Module):
         """Return which tokens of a text each one sees, (T, T) bool; None: all."""
         return None
 
+    def compared(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Return how well keys (B, H, T, d) fit the first places' queries (B, H, Q, d): (B, H, Q, T)."""
+        return (queries @ keys.transpose(-1, -2)).div_(math.sqrt(self.width))
+
     def _is_fused(self, qkv: Tensor, bounds: Bounds | None) -> bool:
         """Whether the fused kernel serves and is the fastest; in bfloat16, for short texts in training."""
         longest = qkv.shape[1] if bounds is None else bounds.max_length
         is_fast = not is_low(qkv) or (longest < SHORT and torch.is_grad_enabled())
-        return is_fast and not (self.training and self.dropout_p) and serves(qkv)
+        return self.is_plain and is_fast and not (self.training and self.dropout_p) and serves(qkv)
 
     def _attend_fused(self, qkv: Tensor, bounds: Bounds | None, queries: Tensor | None) -> Tensor:
         if bounds is not None:
@@ -139,8 +148,8 @@ class Attention(nn.Module):
         *q, k, v = qkv.unflatten(-1, (-1, self.num_heads, self.width)).permute(2, 0, 3, 1, 4).unbind(0)
         if queries is not None:
             q = [queries.unflatten(-1, (self.num_heads, self.width)).transpose(1, 2)]
-        if want_maps or is_trained_low:
-            scores = (q[0] @ k.transpose(-1, -2)).div_(math.sqrt(self.width))  # (B, H, T, T)
+        if want_maps or is_trained_low or not self.is_plain:
+            scores = self.compared(q[0], k)  # (B, H, T, T)
             if mask is not None:
                 scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
             maps = scores.softmax(-1)

@@ -30,6 +30,7 @@ MODEL_FILES = {  # a folder that holds anything else is not written over
     "merges.txt",
     "sentencepiece.bpe.model",
     "spiece.model",
+    "spm.model",
     "special_tokens_map.json",
     "cloze.json",
     ENCODER_WEIGHTS,

@@ -148,7 +148,7 @@ def _check_length(model: PreTraining, length: int) -> None:
 def too_long(length: int, most: int) -> UserError:
     """Return the refusal of a text of more WordPieces than a model reads."""
     template = marked(
-        "engine", "The text has {length} WordPieces, but this model reads at most {most}. Shorten it."
+        "engine", "The text has {length} pieces, but this model reads at most {most}. Shorten it."
     )
     return UserError(template, length=length, most=most)
 

@@ -182,7 +182,12 @@ def _count(
             continue
         if first != name and first in plain and "masked_words" not in refused:
             again += count
-        elif key is None or not heads.has(key) or (first != name and first in plain):
+        elif (
+            key is None
+            or not heads.has(key)
+            or source.family.described(name)[0]
+            or (first != name and first in plain)
+        ):
             others[name] = count
         else:
             counts[key] = counts.get(key, 0) + count

@@ -17,8 +17,9 @@ class LoadReport:
     """What became of each weight.
 
     loaded, unexpected: names as the files spell them. missing: published names of those started at random.
-    refused: (name, the sentence that says why). notes: what else a person should know. plain: name as the
-    files spell it -> as BERT's is published. family: that wrote them.
+    refused: (name, the sentence that says why). notes: what else a person should know. new: of names.PARTS,
+    those that start at random. plain: name as the files spell it -> as BERT's is published. family: that
+    wrote them.
     """
 
     loaded: tuple[str, ...] = ()
@@ -26,6 +27,7 @@ class LoadReport:
     unexpected: tuple[str, ...] = ()
     refused: tuple[tuple[str, Sentence], ...] = ()
     notes: tuple[Sentence, ...] = ()
+    new: tuple[str, ...] = ()
     plain: Mapping[str, str] = field(default_factory=dict, repr=False)
     family: Family = BERT
 

@@ -22,6 +22,13 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "encoder.layer.#.attention.self.key",
         "encoder.layer.#.attention.self.value",
     ),
+    "layers.#.attention.position": (  # of families that compare words with distances, too
+        "encoder.layer.#.attention.self.pos_query_proj",
+        "encoder.layer.#.attention.self.pos_key_proj",
+    ),
+    "layers.#.attention.distances.table": ("encoder.rel_embeddings",),
+    "layers.#.attention.distances.norm": ("encoder.LayerNorm",),
+    "layers.#.attention.distances": ("encoder.layer.#.attention.distances",),  # of families that have such
     "layers.#.attention.output": ("encoder.layer.#.attention.output.dense",),
     "layers.#.attention_norm": ("encoder.layer.#.attention.output.LayerNorm",),
     "layers.#.intermediate": ("encoder.layer.#.intermediate.dense",),
@@ -43,6 +50,7 @@ FUSED: Stacks = {"layers.#.attention.qkv": ("encoder.layer.#.attention.self.qkv"
 GATED: Stacks = {  # one goes through an activation and is multiplied by the other
     "layers.#.intermediate": ("encoder.layer.#.intermediate.gate", "encoder.layer.#.intermediate.up")
 }
+GATED_LAST: Stacks = {name: published[::-1] for name, published in GATED.items()}
 PARTS: dict[str, tuple[str, ...]] = {  # what may be missing in a folder -> our modules
     "pooler": ("pooler",),
     "layer_mix": ("mix",),

@@ -12,8 +12,8 @@ from itertools import chain
 from engine.errors import marked
 from engine.model import names
 
-LETTERS = {  # letter -> what it stands for; A is in no formula, which is the point of naming it
-    "V": marked("engine", "WordPieces"),
+LETTERS = {  # letter -> what it stands for; A is in no formula of BERT's, which is the point of naming it
+    "V": marked("engine", "Pieces"),
     "P": marked("engine", "positions"),
     "S": marked("engine", "segments"),
     "E": marked("engine", "width of the embeddings"),  # where they are projected to H
@@ -78,8 +78,8 @@ KINDS = (  # in the order in which a text passes through them
     PartKind(
         "tokens",
         "embeddings",
-        marked("engine", "WordPieces"),
-        marked("engine", "A vector for each WordPiece of the vocabulary."),
+        marked("engine", "Pieces"),
+        marked("engine", "A vector for each piece of the vocabulary."),
         (Term(1, "VH"),),
         ("embeddings.word",),
     ),
@@ -89,7 +89,7 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Positions"),
         marked("engine", "A vector for each place in the text. No text can be longer."),
         (Term(1, "PH"),),
-        ("embeddings.position",),
+        ("embeddings.position", "layers.#.attention.distances.table", "layers.#.attention.distances.norm"),
     ),
     PartKind(
         "segments",
@@ -121,7 +121,7 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Query, key, value"),
         marked("engine", "Three products, H to H, with biases. Attention heads are slices of them."),
         (Term(3, "HH"), Term(3, "H")),
-        ("layers.#.attention.qkv",),
+        ("layers.#.attention.qkv", "layers.#.attention.position"),
     ),
     PartKind(
         "attention_output",
@@ -177,8 +177,8 @@ KINDS = (  # in the order in which a text passes through them
         marked("engine", "Masked words"),
         marked(
             "engine",
-            "A product, H to H, a norm, and a bias for each WordPiece. The scores use the "
-            "WordPiece vectors once more, which takes no further weights.",
+            "A product, H to H, a norm, and a bias for each piece. The scores use the "
+            "piece vectors once more, which takes no further weights.",
         ),
         (Term(1, "HH"), Term(3, "H"), Term(1, "V")),
         ("transform", "norm", ""),
@@ -223,11 +223,25 @@ NARROW_GUESSES = PartKind(  # in the place of "masked_words" where embeddings ha
     marked("engine", "Masked words"),
     marked(
         "engine",
-        "A product, from H to E, a norm, and a bias for each WordPiece. The scores use the WordPiece vectors "
+        "A product, from H to E, a norm, and a bias for each piece. The scores use the piece vectors "
         "once more, which takes no further weights.",
     ),
     (Term(1, "HE"), Term(3, "E"), Term(1, "V")),
     ("transform", "norm", ""),
+)
+
+NUM_BUCKETS = 32  # of distances between two words, as T5 has them
+DISTANCES = PartKind(  # of families whose attention knows how far apart two words are
+    "distances",
+    "embeddings",
+    marked("engine", "Distances"),
+    marked(
+        "engine",
+        "A number for each attention head and each of 32 ranges of distance between two words. It is added "
+        "to their score. All layers use the same table.",
+    ),
+    (Term(NUM_BUCKETS, "A"),),
+    ("layers.#.attention.distances",),
 )
 
 
@@ -245,7 +259,7 @@ def part_of_weight(name: str) -> str | None:
 def _key_of_module() -> dict[str, str]:
     """Return module, by our name and the published ones -> key of its part."""
     found: dict[str, str] = {}
-    for kind in KINDS:
+    for kind in (*KINDS, DISTANCES):
         for own in kind.modules:
             found[own] = kind.key
             first = f"{own.replace('#', '0')}.bias".removeprefix(".")

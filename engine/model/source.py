@@ -203,6 +203,7 @@ class StoredModel:
             unexpected=tuple(name for name in left if not names.is_buffer(self.plain[name])),
             refused=tuple(refused.items()),
             notes=tuple(notes),
+            new=tuple(part for part in names.PARTS if part in fresh),
             plain=self.plain,
             family=self.family,
         )

@@ -58,7 +58,7 @@ class ClozeQuestion(
 
     def lines(self, answer: tuple[Table, Cloze]) -> Iterator[str]:
         found = answer[1]
-        yield f"{len(found.rows):,} texts, {int(found.tokens.sum()):,} WordPieces, each hidden in turn"
+        yield f"{len(found.rows):,} texts, {int(found.tokens.sum()):,} pieces, each hidden in turn"
         yield f"first guess right   {found.accuracy:.3f}{between(found.accuracy_interval)}"
         yield f"among five guesses  {found.accuracy_among:.3f}"
         yield f"pseudo-perplexity   {found.perplexity:.2f}{between(found.perplexity_interval)}"

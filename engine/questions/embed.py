@@ -32,7 +32,7 @@ class EmbeddingQuestion(
         kw_only=True,
     )
     layer: int = asked(-1, "0: the embeddings, -1: the last", kw_only=True)
-    max_length: int | None = asked(None, "WordPieces read of each text", kw_only=True)
+    max_length: int | None = asked(None, "Pieces read of each text", kw_only=True)
     out: Path = out_field("the .npz to write", is_needed=True)
     device: str = device_field()
     how: ReadSettings = how_field()

@@ -46,7 +46,7 @@ class LabellingQuestion(
     budget: int = asked(100, "labels to be given", minimum=2, kw_only=True)
     order: str = asked("active", "active: as Cloze asks for them; random", choices=ORDERS, kw_only=True)
     seed: int = asked(42, "of the random draws", minimum=0, kw_only=True)
-    max_length: int | None = asked(None, "WordPieces of each text that are read", kw_only=True)
+    max_length: int | None = asked(None, "Pieces of each text that are read", kw_only=True)
     json: bool = json_field("print the figures as JSON on stdout")
     how: ReadSettings = how_field()
 

@@ -13,7 +13,7 @@ from engine.settings.setting import declared, setting
 from engine.settings.shared import DeviceConfig
 
 SEEDS = 3  # of each way that is compared
-USUAL_LENGTH = 128  # WordPieces of a text, where a task says nothing else
+USUAL_LENGTH = 128  # pieces of a text, where a task says nothing else
 USUAL_LABELS, ALL_LABELS = 1000, 20_000  # that are learned unless a person says so; and that ever can be
 
 
@@ -258,7 +258,7 @@ class DataConfig:
         marked("engine", "Maximum length"),
         marked(
             "engine",
-            "WordPieces kept of each text, special tokens included. Longer texts are "
+            "Pieces kept of each text, special tokens included. Longer texts are "
             "truncated, but a passage with questions is read in windows of this length. 0: "
             "128, for questions 384.",
         ),
@@ -271,7 +271,7 @@ class DataConfig:
         marked("engine", "Stride"),
         marked(
             "engine",
-            "For questions: how many WordPieces each window of a long passage begins after "
+            "For questions: how many pieces each window of a long passage begins after "
             "the one before. At most half of what it shows, so that windows overlap.",
         ),
         minimum=1,
@@ -282,7 +282,7 @@ class DataConfig:
     max_question: int = setting(
         64,
         marked("engine", "Max question length"),
-        marked("engine", "For questions: WordPieces of a question. The rest of a longer one is not read."),
+        marked("engine", "For questions: pieces of a question. The rest of a longer one is not read."),
         minimum=1,
         maximum=8192,
         advanced=True,

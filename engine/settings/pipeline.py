@@ -81,7 +81,7 @@ class StagesConfig:
         0,
         help=marked(
             "engine",
-            "Keep only this many of the model’s WordPieces when pretraining begins, those that its text uses "
+            "Keep only this many of the model’s pieces when pretraining begins, those that its text uses "
             "most. The base stage keeps them all. 0: keep all.",
         ),
     )
@@ -90,8 +90,8 @@ class StagesConfig:
         marked("engine", "Next sentence"),
         marked(
             "engine",
-            "Also ask, during pretraining, whether a second text follows the first, if most "
-            "documents of the text have several sentences.",
+            "Also ask, during pretraining, whether a second text follows the first. It is only asked if most "
+            "documents have several sentences and the model has a part for it.",
         ),
         advanced=True,
     )

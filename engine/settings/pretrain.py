@@ -182,7 +182,7 @@ class ObjectiveConfig:
         marked("engine", "Masked unit"),
         marked(
             "engine",
-            "piece: single WordPieces, as in BERT. word: all pieces of a word. ngram: up to "
+            "piece: single pieces, as in BERT. word: all pieces of a word. ngram: up to "
             "a few words together. span: stretches of words, as in SpanBERT. term: words "
             "from your own list first.",
         ),
@@ -216,7 +216,7 @@ class ObjectiveConfig:
             "engine",
             "Also ask whether a second text follows the first. Half the time it comes from "
             "another document. Pairs are truncated to fit, so one pass over the text shows "
-            "only part of it. At a length of 128 it shows about 87 % of the WordPieces, at "
+            "only part of it. At a length of 128 it shows about 87 % of the pieces, at "
             "64 about 73 %, at 32 about 43 %. Off: all of it, once, and masked words are learned "
             "faster: after 25 minutes on two cores, mini had a loss of 3.19 and not 3.45.",
         ),
@@ -224,7 +224,7 @@ class ObjectiveConfig:
     max_length: int = setting(
         128,
         marked("engine", "Maximum length"),
-        marked("engine", "WordPieces of an example, special tokens included."),
+        marked("engine", "Pieces of an example, special tokens included."),
         minimum=8,
         maximum=8192,
     )

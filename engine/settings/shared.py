@@ -18,7 +18,7 @@ ENCODING = Setting(
 )
 LOWERCASE = Setting(
     label=marked("engine", "Lower case"),
-    help=marked("engine", "Whether text is lower-cased before it is split into WordPieces."),
+    help=marked("engine", "Whether text is lower-cased before it is split into pieces."),
     choices=("", "yes", "no"),
     advanced=True,
 )
@@ -44,7 +44,7 @@ TRIM_VOCAB = Setting(
     label=marked("engine", "Trim vocabulary to"),
     help=marked(
         "engine",
-        "Keep only this many of the model’s WordPieces, those that the text uses most, "
+        "Keep only this many of the model’s pieces, those that the text uses most, "
         "with their embeddings. Every single character stays. 0: keep all.",
     ),
     minimum=0,

@@ -25,8 +25,9 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, marked
-from engine.text.tokenizer import Ids, SpecialNames, Tokenizer
-from engine.text.vocabulary import MASK, ExtraToken
+from engine.text.special_tokens import ExtraToken, SpecialNames
+from engine.text.tokenizer import Ids, Tokenizer, without_halves
+from engine.text.vocabulary import MASK
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class ByteLevel(Tokenizer):
     """
 
     tells_segments = False
+    kind = marked("engine", "byte-level BPE")
+    way = marked("engine", "Byte-level BPE: merges in the order in which they were learned")
     cleaning = marked("engine", "Nothing is removed: capitals, accents and every blank stay.")
     splitting = marked(
         "engine",
@@ -215,8 +218,12 @@ class ByteLevel(Tokenizer):
     def ids_as_spelled(self, word: str) -> list[int]:
         """Return the pieces of a word behind a space; of "…ing", right behind a letter."""
         if word.startswith(_GLUED) and len(word) > len(_GLUED):
-            return [int(number) for number in self.encode_ids([word.removeprefix(_GLUED)])[0]]
+            return self._pieces_of(word.removeprefix(_GLUED))
         return self.ids_of_word(word)
+
+    def _pieces_of(self, word: str) -> list[int]:
+        """Return the pieces of a word as it stands right behind another piece."""
+        return [int(number) for number in self.encode_ids([word])[0]]
 
     @cached_property
     def may_go_on(self) -> npt.NDArray[np.bool_]:
@@ -227,10 +234,32 @@ class ByteLevel(Tokenizer):
     def with_masks(self, text: str) -> str:
         return text if self.mask_id is None else text.replace(MASK, self.markers.mask)
 
+    def behind(self, text: str) -> str:
+        """Return a text behind a space; behind an ideograph none is written."""
+        return text if not text or ord(text[0]) in _IDEOGRAPHS else f" {text}"
+
     @cached_property
     def shown(self) -> tuple[str, ...]:
         """The pieces with their Ġ; what is whole characters is read as these and not as bytes."""
         return tuple(map(_shown, self.tokens, self._bytes))
+
+    @cached_property
+    def ranks(self) -> dict[tuple[str, str], int]:
+        """The place of each merge in their order."""
+        return {pair: rank for rank, pair in reversed(list(enumerate(self.merges)))}
+
+    def parts(self, text: str) -> list[str]:
+        """Return the parts of a text within which pieces are joined, a character for each byte."""
+        return [part for part, _ in self._tokenizer.pre_tokenizer.pre_tokenize_str(self.cleaned(text))]
+
+    def cleaned(self, text: str) -> str:
+        """Return a text as it is before it is split."""
+        cleaner = self._tokenizer.normalizer
+        return text if cleaner is None else str(cleaner.normalize_str(without_halves(text)))
+
+    def as_shown(self, piece: str) -> str:
+        """Return a piece as a person reads it."""
+        return _shown(piece, bytes(_byte_of()[mark] for mark in piece))
 
     @cached_property
     def _bytes(self) -> tuple[bytes, ...]:

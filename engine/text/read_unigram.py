@@ -15,11 +15,11 @@ from typing import Any
 from engine.errors import ModelError, Sentence, marked
 from engine.files import damaged, file_in, read_json_object, read_regular
 from engine.text.sentencepiece import CONTROL, MOST_BYTES, USER_DEFINED, check_charsmap, read_pieces
-from engine.text.tokenizer import SpecialNames
-from engine.text.unigram import ALBERT, BLANK, MOST_SCORE, XLM_R, Unigram
-from engine.text.vocabulary import ANY_CLASS, ExtraToken, check_size, most_tokens, notes_beside, read_added
+from engine.text.special_tokens import ExtraToken, SpecialNames
+from engine.text.unigram import ALBERT, BLANK, DEBERTA, MOST_SCORE, RUNS, TYPED, XLM_R, Unigram
+from engine.text.vocabulary import ANY_CLASS, check_size, most_tokens, notes_beside, read_added
 
-FILES = ("sentencepiece.bpe.model", "spiece.model")  # of XLM-R and CamemBERT; of ALBERT
+FILES = ("sentencepiece.bpe.model", "spiece.model", "spm.model")  # of XLM-R and CamemBERT; ALBERT; DeBERTa
 _KIND, _CAMEMBERT = "Unigram", "camembert"
 _FIRST = {  # places in a file -> what stands there in the model, as fairseq numbered its pieces
     "xlm-r": (3, (("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0))),
@@ -37,6 +37,13 @@ _FIRST = {  # places in a file -> what stands there in the model, as fairseq num
 _QUOTES = [{"type": "Replace", "pattern": {"String": mark * 2}, "content": '"'} for mark in "`'"]
 _ACCENTS = [{"type": "NFKD"}, {"type": "StripAccents"}]
 _LOWER = [{"type": "Lowercase"}]
+_COMPOSES = [{"type": "Replace", "pattern": {"Regex": RUNS}, "content": " "}, {"type": "NFC"}]
+_APART = {  # as it is written with bytes
+    "type": "Split",
+    "pattern": {"Regex": TYPED},
+    "behavior": "MergedWithPrevious",
+    "invert": False,
+}
 _BLANKS = [  # taken off by splitting at blanks, too
     {"type": "Strip", "strip_left": False, "strip_right": True},
     {"type": "Strip", "strip_left": True, "strip_right": True},
@@ -53,18 +60,25 @@ def is_unigram(rules: Mapping[str, Any]) -> bool:
 def unigram_of_rules(folder: Path, rules: Mapping[str, Any]) -> Unigram:
     """Return what a folder's tokenizer.json says. Raises: ModelError, DataError."""
     path, model, most = folder / "tokenizer.json", rules["model"], most_tokens(folder)
-    _expect(path, "byte_fallback", model.get("byte_fallback"), False, None)
+    _expect(path, "byte_fallback", model.get("byte_fallback"), False, True, None)
     _check_splitting(path, rules.get("pre_tokenizer"))
     names = _names_of(path, rules.get("post_processor"))
     base, scores = _pieces_of(path, model.get("vocab"), most)
+    if names == ALBERT and DEBERTA.unk in base:
+        names = DEBERTA
     if names.unk in base:
         _expect(path, "unk_id", model.get("unk_id"), base.index(names.unk))
     added = read_added(path, rules.get("added_tokens") or [], base)
     known = set(base)
     check_size(len(base) + sum(token.content not in known for token in added), most)
     steps = _steps_of(rules.get("normalizer"))
+    composes = names == DEBERTA and steps[-2:] == _COMPOSES
+    steps = steps[:-2] if composes else steps
     cleaning, notes = _cleaning_of(folder, names, steps)
-    return Unigram(base, scores, names, _map_of(path, steps), *cleaning, _own(added, names, known), notes)
+    by_bytes, own = bool(model.get("byte_fallback")), _own(added, names, known)
+    return Unigram(
+        base, scores, names, _map_of(path, steps), *cleaning, by_bytes, composes, added=own, notes=notes
+    )
 
 
 def unigram_of_file(folder: Path, path: Path) -> Unigram:
@@ -77,7 +91,8 @@ def unigram_of_file(folder: Path, path: Path) -> Unigram:
         read = read_pieces(data, most)
     except ValueError as error:
         raise damaged(path, str(error)) from error
-    names, pieces = ALBERT, list(zip(read.pieces, read.scores, strict=True))
+    names = DEBERTA if path.name == FILES[2] else ALBERT
+    pieces = list(zip(read.pieces, read.scores, strict=True))
     if path.name == FILES[0]:
         left_out, first = _FIRST[_CAMEMBERT if _is_camembert(folder) else "xlm-r"]
         names, pieces = XLM_R, [*first, *pieces[left_out:], (XLM_R.mask, 0.0)]
@@ -87,8 +102,10 @@ def unigram_of_file(folder: Path, path: Path) -> Unigram:
     found = (one for one in zip(read.pieces, read.kinds, strict=True) if one[0] in known)
     added = [ExtraToken(piece, kind == CONTROL) for piece, kind in found if kind in (CONTROL, USER_DEFINED)]
     cleaning, _ = _cleaning_of(folder, names)
-    notes = notes_beside(folder)
-    return Unigram(base, scores, names, read.charsmap, *cleaning, _own(added, names, known), notes)
+    if names == DEBERTA and names.mask not in known:
+        added.append(ExtraToken(names.mask))  # behind the pieces
+    own, notes = _own(added, names, known), notes_beside(folder)
+    return Unigram(base, scores, names, read.charsmap, *cleaning, read.byte_fallback, added=own, notes=notes)
 
 
 def numbers_texts(folder: Path) -> bool:
@@ -132,6 +149,8 @@ def _check_splitting(path: Path, said: Any) -> None:
     parts = parts if isinstance(parts, list) else [parts]
     if parts[:1] == [{"type": "WhitespaceSplit"}]:
         parts = parts[1:]
+    if parts[-1:] == [_APART]:
+        parts = parts[:-1]
     part = parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {"type": said}
     _expect(path, "pre_tokenizer", part.get("type"), "Metaspace")
     _expect(path, "replacement", part.get("replacement"), BLANK)
@@ -220,6 +239,10 @@ def _cleaning_of(
     if steps is not None and kind in ANY_CLASS:
         return (own[0], own[1], own[2]), ()
     usual = False, False, False
+    if names == DEBERTA:
+        _expect(path, "split_by_punct", said.get("split_by_punct"), None, False)
+        _expect(path, "do_lower_case", said.get("do_lower_case"), None, True, False)
+        usual = said.get("do_lower_case") is True, False, False
     if names == ALBERT:
         for key in ("do_lower_case", "keep_accents"):
             _expect(path, key, said.get(key), None, True, False)

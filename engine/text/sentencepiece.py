@@ -32,6 +32,7 @@ class SentencePieces:
     scores: tuple[float, ...]
     kinds: tuple[int, ...]
     charsmap: bytes
+    byte_fallback: bool  # whether what no piece has is written as its bytes
 
 
 def read_pieces(data: bytes, most: int) -> SentencePieces:
@@ -40,7 +41,7 @@ def read_pieces(data: bytes, most: int) -> SentencePieces:
     trainer, cleaning = (_message(fields, number) for number in (_TRAINER, _CLEANING))
     if number_in(trainer, 3, _UNIGRAM) != _UNIGRAM:
         raise ValueError(marked("engine", "its model is no Unigram model"))
-    if number_in(trainer, 35) or number_in(trainer, 24):  # bytes for what is unknown; blanks behind words
+    if number_in(trainer, 24):  # blanks behind words
         raise ValueError(marked("engine", "it splits words differently from the models that Cloze reads"))
     if not number_in(cleaning, 3, 1) or not number_in(cleaning, 5, 1):  # a blank before a text; written as ▁
         raise ValueError(marked("engine", "it splits words differently from the models that Cloze reads"))
@@ -49,7 +50,8 @@ def read_pieces(data: bytes, most: int) -> SentencePieces:
     charsmap = _bytes_in(cleaning, 2)
     check_charsmap(charsmap)
     pieces, kinds = tuple(piece for piece, _, _ in read), tuple(kind for _, _, kind in read)
-    return SentencePieces(pieces, tuple(bits.view(np.float32).tolist()), kinds, charsmap)
+    scores, by_bytes = tuple(bits.view(np.float32).tolist()), bool(number_in(trainer, 35))
+    return SentencePieces(pieces, scores, kinds, charsmap, by_bytes)
 
 
 def check_charsmap(data: bytes) -> None:

@@ -1,9 +1,9 @@
 """What is asked of a tokenizer, whichever kind it is: ids, pieces, spans, pairs, words.
 
-`Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel` and `Unigram` are its kinds, and
+`Tokenizer` is what everybody takes; `WordPiece`, `ByteLevel`, `ByteFallback` and `Unigram` are its kinds, and
 `read_tokenizer` opens the one that a folder has. Nobody spells a special token or a mark of a piece, or asks
-which kind it is, but for what is done for WordPieces alone: to explain each step, to pretrain. Never change
-one after it is built: threads share it.
+which kind it is, but for what each kind does in its own way: explaining its steps, and leaving pieces out of
+a vocabulary. Never change one after it is built: threads share it.
 
 TOKENIZERS_PARALLELISM is left as the person set it. Unset, the library cuts a batch on all cores and stops
 doing so by itself in a forked child; "true" can hang there, "false" would leave the other cores idle.
@@ -22,7 +22,7 @@ import numpy.typing as npt
 import tokenizers
 
 from engine.errors import ConfigError, Sentence, marked, not_among
-from engine.text.vocabulary import ExtraToken
+from engine.text.special_tokens import ExtraToken
 
 Ids = npt.NDArray[np.int32]
 
@@ -45,48 +45,25 @@ class Encoding:
     num_cut: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialNames:
-    """What a family calls its special tokens, and how it joins two texts.
-
-    mask: which a vocabulary may lack; as long as [MASK], which may be typed for it. num_between,
-    tells_segments: as of `Tokenizer`. own_class: its tokenizer in `transformers`.
-    """
-
-    pad: str
-    unk: str
-    cls: str
-    sep: str
-    mask: str
-    num_between: int
-    tells_segments: bool
-    own_class: str
-
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """Those that no vocabulary may lack."""
-        return self.pad, self.unk, self.cls, self.sep
-
-    @property
-    def named(self) -> dict[str, str]:
-        """All by their keys in tokenizer_config.json."""
-        return {f"{key}_token": getattr(self, key) for key in ("pad", "unk", "cls", "sep", "mask")}
-
-
 class Tokenizer:
     """A vocabulary, and how a text becomes its pieces. Immutable, picklable, safe to share between threads.
 
     tokens: the pieces by id, as they are published. mask_id: None where no word can be masked. lowercase:
     whether text loses its capitals. added: tokens that are found in the text itself, before it is cut. notes:
     what a person should know of its files. num_between: separators between the two texts of a pair.
-    tells_segments: whether it numbers the texts of a pair for the model. cleaning, splitting: how a text is
-    prepared, and how it is cut, marked; "" where each step is known.
+    tells_segments: whether it numbers the texts of a pair for the model. tells_words: whether a piece alone
+    says that it goes on with a word. kind: what its pieces are called. cleaning, splitting: how a text is
+    prepared, and how it is cut; "" where each step is known. way: what it is called, and how it finds pieces.
+    All of these are marked.
     """
 
     num_between: int = 1
     tells_segments: bool = True
+    kind: str = ""
+    tells_words: bool = False
     cleaning: str = ""
     splitting: str = ""
+    way: str = ""
 
     tokens: tuple[str, ...]
     vocab_size: int
@@ -160,6 +137,10 @@ class Tokenizer:
         """Return a text in which each [MASK] is this vocabulary's own mask, of as many characters."""
         return text
 
+    def behind(self, text: str) -> str:
+        """Return a text as it is written behind another one, so that its first word is a word there too."""
+        return text
+
     def encode(
         self,
         text: str,
@@ -173,11 +154,10 @@ class Tokenizer:
         Args: text_pair: `num_between` separators stand before it. Its token_type_ids are 1, whether or not
               the model tells segments apart.
         """
-        parts = [
-            self._tokenizer.encode(without_halves(part), add_special_tokens=False)
-            for part in (text, text_pair or "")
-        ]
-        pieces = [list(zip(part.ids, part.offsets, strict=True)) for part in parts]
+        pieces = []
+        for part in map(without_halves, (text, text_pair or "")):
+            found = self._tokenizer.encode(part, add_special_tokens=False)
+            pieces.append(list(zip(found.ids, self._spans(found, part), strict=True)))
         pair = text_pair is not None
         lengths = len(pieces[0]), len(pieces[1]) if pair else None
         keep = kept(*lengths, max_length, truncation, self.num_between)
@@ -208,9 +188,10 @@ class Tokenizer:
     def encode_spans(self, texts: Sequence[str]) -> list[tuple[Ids, Ids]]:
         """Return each text's ids, as `encode_ids`, and (T, 2) the characters of the text each is from."""
         whole = [without_halves(text) for text in texts]
+        found = self._tokenizer.encode_batch(whole, add_special_tokens=False)
         return [
-            (np.array(one.ids, np.int32), np.array(one.offsets, np.int32).reshape(-1, 2))
-            for one in self._tokenizer.encode_batch(whole, add_special_tokens=False)
+            (np.array(one.ids, np.int32), np.array(self._spans(one, text), np.int32).reshape(-1, 2))
+            for one, text in zip(found, whole, strict=True)
         ]
 
     def assemble(
@@ -234,6 +215,11 @@ class Tokenizer:
         if ids_b is not None:
             out[end_a:-1] = _cut(ids_b, num_b, truncation)
         return out, end_a, total - num_a - num_b
+
+    def _spans(self, found: tokenizers.Encoding, text: str) -> Sequence[tuple[int, int]]:
+        """Return the characters of a text that each of its pieces is from."""
+        spans: Sequence[tuple[int, int]] = found.offsets
+        return spans
 
     def _cut_batch(self, texts: Sequence[str]) -> list[list[int]]:
         whole = [without_halves(text) for text in texts]

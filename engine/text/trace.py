@@ -8,16 +8,17 @@ and not Python's. Were the steps ever to lead elsewhere, `Trace.agrees` is False
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from tokenizers import models, normalizers, pre_tokenizers
+from tokenizers import normalizers, pre_tokenizers
 
+from engine.text.byte_level import ByteLevel
 from engine.text.tokenizer import Encoding, Tokenizer, without_halves
 from engine.text.unigram import BLANK, Unigram
-from engine.text.vocabulary import MASK, SPECIALS, ExtraToken
+from engine.text.vocabulary import usual
 from engine.text.wordpiece import WordPiece
 
 LONGEST = 100  # characters; a longer word becomes [UNK] without a try
@@ -29,8 +30,8 @@ class Change:
     """What cleaning did to some neighbouring characters, `text[start:stop]`, all for the same reasons.
 
     kinds: of "removed", "space" (another blank became a space), "alone" (a Chinese character, spaces put
-    around it), "accent" (taken off), "lower"; several in this order; or "plain" (another form of a letter or
-    mark). why: of what was removed, "control",
+    around it), "accent" (taken off), "lower"; several in this order; or "composed" (a letter and accents
+    became one character), "plain" (another form of a letter or mark). why: of what was removed, "control",
     "format" (invisible), "unassigned", "private", "replacement" or "half" (half a character).
     """
 
@@ -61,7 +62,7 @@ class TracedWord:
 
     kind: "word", "punctuation", "ideograph", or "added" for a special or added token written in the text.
     outcome: "whole", "pieces", "unknown", "too_long", "added"; of pieces with scores "likeliest", or "partly"
-    where some of it is unknown; "" if the steps are not known.
+    where some of it is unknown; of bytes "merged"; "" if the steps are not known.
     """
 
     text: str  # cleaned; as it was written for an added token
@@ -107,29 +108,15 @@ class Trace:
         return low if low < len(self.words) and self.words[low].first <= piece else -1
 
 
-@dataclass(frozen=True, slots=True)
-class SpelledWays:
-    """How a stretch between blanks was spelled in pieces with scores, and the next best way.
-
-    other, other_scores: () where there is no other way.
-    """
-
-    pieces: tuple[str, ...]
-    scores: tuple[float, ...]
-    other: tuple[str, ...]
-    other_scores: tuple[float, ...]
-
-
 def trace(tokenizer: Tokenizer, text: str) -> Trace:
-    """Return every step from `text` to its pieces. Its pieces, ids and spans equal those of `encode`.
-
-    Of byte-level pieces no step is known but what came of it.
-    """
+    """Return every step from `text` to its pieces. Its pieces, ids and spans equal those of `encode`."""
     found = tokenizer.encode(text)
     ids, pieces, offsets = found.input_ids[1:-1], found.tokens[1:-1], found.offsets[1:-1]
     if isinstance(tokenizer, Unigram):
         return _of_scores(tokenizer, text, found)
-    if not isinstance(tokenizer, WordPiece):
+    if isinstance(tokenizer, ByteLevel):
+        return _of_bytes(tokenizer, text, found)
+    if not isinstance(tokenizer, WordPiece):  # of a kind whose steps are not known
         words = tuple(_from_pieces(text, pieces, offsets, found.continues[1:-1]))
         known = tuple(found.shown[1:-1]), tuple(ids), tuple(offsets)
         return Trace(text, text, (), words, *known, agrees=False, unk_id=tokenizer.unk_id)
@@ -239,7 +226,7 @@ def _added_places(
     offsets: Sequence[Span],
 ) -> Iterator[int]:
     """Yield the pieces that are special or added tokens, which were found in the text before it was split."""
-    looked_for = {name: ExtraToken(name) for name in (*SPECIALS.values(), MASK)}
+    looked_for = {name: usual(name, wordpiece.names) for name in wordpiece.names.named.values()}
     looked_for.update((token.content, token) for token in wordpiece.added)
     for place, piece in enumerate(pieces):
         if piece not in looked_for:
@@ -399,41 +386,7 @@ def _from_pieces(
         yield TracedWord(text[start:stop], start, stop, "word", "", first, last)
 
 
-# ---- pieces with scores
-
-
-def ways_of(tokenizer: Tokenizer, found: Trace, word: TracedWord) -> SpelledWays | None:
-    """Return how the stretch that a word is in was spelled, and how it would be without one of its pieces.
-
-    The library finds both: the second among the pieces that occur in the stretch, each of those left out in
-    turn with which it was spelled. None where something in it is unknown, or it is very long, and for pieces
-    without scores.
-    """
-    if not isinstance(tokenizer, Unigram) or word.kind == "added":
-        return None
-    apart = {place for one in found.words if one.kind == "added" for place in (one.first, one.last)}
-    begins = [place in apart or piece.startswith(BLANK) for place, piece in enumerate(found.pieces)]
-    first, last = word.first, word.last
-    while first and not begins[first]:
-        first -= 1
-    while last < len(begins) and not begins[last]:
-        last += 1
-    own, whole = found.pieces[first:last], "".join(found.pieces[first:last])
-    if len(whole) > LONGEST or any(tokenizer.score_of(piece) is None for piece in own):
-        return None
-    parts = {whole[start:stop] for start in range(len(whole)) for stop in range(start + 1, len(whole) + 1)}
-    known = {part: score for part in parts if (score := tokenizer.score_of(part)) is not None}
-    ways = [way for piece in dict.fromkeys(own) if (way := _likeliest(whole, known, piece))]
-    best = max(ways, key=lambda way: sum(known[piece] for piece in way), default=())
-    return SpelledWays(own, tuple(known[piece] for piece in own), best, tuple(known[piece] for piece in best))
-
-
-def _likeliest(whole: str, known: Mapping[str, float], left_out: str) -> tuple[str, ...]:
-    """Return how a stretch is spelled without a piece; () where it cannot be."""
-    unknown = f"{whole}{BLANK}"  # which does not occur in it
-    pieces = [(unknown, 0.0), *((piece, score) for piece, score in known.items() if piece != left_out)]
-    found = models.Unigram(pieces, 0, False).tokenize(whole)
-    return () if any(piece.id == 0 for piece in found) else tuple(piece.value for piece in found)
+# ---- pieces of other kinds
 
 
 def _of_scores(tokenizer: Unigram, text: str, found: Encoding) -> Trace:
@@ -445,12 +398,39 @@ def _of_scores(tokenizer: Unigram, text: str, found: Encoding) -> Trace:
         if numbers[0] in tokenizer.looked_for and word.text == own[0]:
             words.append(replace(word, kind="added", outcome="added"))
             continue
-        spelled, outcome = "".join(own), "whole" if len(own) == 1 else "likeliest"
+        spelled, outcome = tokenizer.joined(numbers), "whole" if len(own) == 1 else "likeliest"
         if tokenizer.unk_id in numbers:
             spelled, outcome = word.text, "partly"
         kind = kind_of(without_halves(spelled).removeprefix(BLANK))
         words.append(replace(word, text=spelled, kind=kind, outcome=outcome))
-    added = [offsets[word.first] for word in words if word.kind == "added"]
+    cleaned, changes = _cleaned_between(tokenizer, text, words)
+    known = tuple(pieces), tuple(ids), tuple(offsets)
+    return Trace(text, cleaned, changes, tuple(words), *known, unk_id=tokenizer.unk_id)
+
+
+def _of_bytes(tokenizer: ByteLevel, text: str, found: Encoding) -> Trace:
+    """Return the steps to pieces of bytes; which merges joined them, engine/text/merges.py says."""
+    ids, pieces, offsets = found.input_ids[1:-1], found.shown[1:-1], found.offsets[1:-1]
+    looked_for = {token.content for token in tokenizer.added} | set(tokenizer.markers.named.values())
+    words = list[TracedWord]()
+    for word in _from_pieces(text, pieces, offsets, found.continues[1:-1]):
+        own = tokenizer.tokens[ids[word.first]]
+        if own in looked_for and (own.isspace() or own == word.text.strip()):
+            words.append(replace(word, text=own, kind="added", outcome="added"))
+            continue
+        spelled = word.text or "".join(pieces[word.first : word.last])  # of spaces alone
+        outcome = "whole" if word.last - word.first == 1 else "merged"
+        words.append(replace(word, text=spelled, kind=kind_of(without_halves(spelled)), outcome=outcome))
+    cleaned, changes = _cleaned_between(tokenizer, text, words)
+    known = tuple(pieces), tuple(ids), tuple(offsets)
+    return Trace(text, cleaned, changes, tuple(words), *known, unk_id=tokenizer.unk_id)
+
+
+def _cleaned_between(
+    tokenizer: Unigram | ByteLevel, text: str, words: Sequence[TracedWord]
+) -> tuple[str, tuple[Change, ...]]:
+    """Return a text cleaned between its added tokens, and what that changed."""
+    added = [(word.start, word.stop) for word in words if word.kind == "added"]
     effects, done, parts = list[tuple[int, _Effect]](), 0, list[str]()
     for start, stop in [*added, (len(text), len(text))]:
         stretch = tokenizer.cleaned(text[done:start])
@@ -459,11 +439,12 @@ def _of_scores(tokenizer: Unigram, text: str, found: Encoding) -> Trace:
             effects += [(place, effect) for place, effect in told if effect.kinds]
         parts += [stretch, text[start:stop]]
         done = stop
-    changes, known = tuple(_merged(text, effects)), (tuple(pieces), tuple(ids), tuple(offsets))
-    return Trace(text, "".join(parts), changes, tuple(words), *known, unk_id=tokenizer.unk_id)
+    return "".join(parts), tuple(_merged(text, effects))
 
 
-def _effects_of(tokenizer: Unigram, text: str, start: int, stop: int) -> Iterator[tuple[int, _Effect]]:
+def _effects_of(
+    tokenizer: Unigram | ByteLevel, text: str, start: int, stop: int
+) -> Iterator[tuple[int, _Effect]]:
     """Yield what becomes of each character of a stretch; a letter and accents behind it change as one."""
     while start < stop:
         end = start + 1
@@ -484,6 +465,8 @@ def _effect_on(before: str, after: str) -> _Effect:
         return _Effect("", ("removed",), _why_removed(before[0]))
     if after == " ":
         return _Effect(after, ("space",))
+    if after == unicodedata.normalize("NFC", before):
+        return _Effect(after, ("composed",))
     bare = "".join(one for one in unicodedata.normalize("NFD", before) if not unicodedata.combining(one))
     ways = {bare.lower(): ("accent", "lower"), bare: ("accent",), before.lower(): ("lower",)}
     return _Effect(after, ways.get(after, ("plain",)))

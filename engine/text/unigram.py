@@ -1,9 +1,10 @@
-"""From text to the pieces that are likeliest together, as XLM-R, CamemBERT and ALBERT were trained to see it.
+"""From text to the pieces that are likeliest together, as XLM-R, CamemBERT, ALBERT and DeBERTa read it.
 
 A text is cleaned, split at blanks, and each blank written as "▁", with which a word's first piece begins. Of
 all ways to spell a word in pieces, the one whose scores have the largest sum is taken: the `tokenizers`
-library finds it. One `Unigram` is the truth: all files are written from it, and its ids are those of
-`transformers` 5 on the same folder.
+library finds it. A character that no piece has is unknown, or is written as its bytes. One `Unigram` is the
+truth: all files are written from it, and its ids are those of `transformers` 5 on the same folder; of a file
+of DeBERTa's pieces alone, whose map and bytes `transformers` 5 leaves out, those of SentencePiece.
 Source: Kudo 2018 (Unigram); Kudo and Richardson 2018 (SentencePiece).
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,12 +25,13 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 import tokenizers
-from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, marked
-from engine.text.tokenizer import Ids, SpecialNames, Tokenizer, without_halves
-from engine.text.vocabulary import MASK, ExtraToken
+from engine.text.special_tokens import ExtraToken, SpecialNames
+from engine.text.tokenizer import Ids, Tokenizer, without_halves
+from engine.text.vocabulary import MASK
 
 BLANK = "▁"  # U+2581, before a word's first piece
 _GLUED = "…"  # before a piece that would stand right behind what is before it
@@ -55,11 +58,26 @@ _CLEANING = {  # whether capitals, whether accents are removed
         "Full-width letters, ligatures and the like become plain ones. Capitals and accents are removed.",
     ),
 }
+_COMPOSED = {  # whether capitals are removed
+    False: marked("engine", "A letter and its accents become one character. Capitals and accents stay."),
+    True: marked("engine", "A letter and its accents become one character. Capitals are removed."),
+}
+_AS_IT_IS = marked("engine", "Nothing is changed: capitals, accents and full-width letters stay.")
 _SPLIT = marked(
     "engine",
     "The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the "
     "most likely one is taken: each piece has a score, and the sum counts.",
 )
+_SPLIT_TO_BYTES = marked(
+    "engine",
+    "The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the "
+    "most likely one is taken: each piece has a score, and the sum counts. A character that no piece has is "
+    "written as its bytes.",
+)
+_BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+_BYTES_OF_ONE = re.compile("(?:<0x[0-9A-F]{2}>)+")
+RUNS = r"\s{2,}|[\n\r\t]"  # of blanks, which DeBERTa's class in `transformers` 5 makes one
+TYPED = "<(?=0x[0-9A-F]{2}>)"  # the beginning of a byte’s name, which is no byte where it is typed
 
 
 class _Built:
@@ -74,6 +92,7 @@ _BUILT: WeakValueDictionary[tuple[Any, ...], _Built] = WeakValueDictionary()
 
 XLM_R = SpecialNames("<pad>", "<unk>", "<s>", "</s>", "<mask>", 2, False, "XLMRobertaTokenizer")
 ALBERT = SpecialNames("<pad>", "<unk>", "[CLS]", "[SEP]", MASK, 1, True, "AlbertTokenizer")
+DEBERTA = SpecialNames("[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK, 1, True, "DebertaV2Tokenizer")
 
 
 @dataclass(frozen=True)
@@ -82,12 +101,15 @@ class Unigram(Tokenizer):
 
     Args: base: the pieces, a piece's place is its id. scores: their log probabilities. names: of the special
     tokens. charsmap: what characters become, as SentencePiece keeps it. lowercase, strip_accents: whether
-    text loses its capitals and its accents. plain_quotes: whether `` and '' become ". added: special tokens
-    and others that are looked for in the text; those not in `base` follow it, in order.
+    text loses its capitals and its accents. plain_quotes: whether `` and '' become ". byte_fallback: whether
+    a character that no piece has is written as its bytes. composes: whether several blanks become one, and a
+    letter and its accents one character. added: special tokens and others that are looked for in the text;
+    those not in `base` follow it, in order.
     Raises: DataError if the vocabulary lacks a special token, or a piece or score cannot be one.
     """
 
-    splitting = _SPLIT
+    kind = marked("engine", "Unigram pieces")
+    way = marked("engine", "Unigram: the most likely of all ways")
 
     base: tuple[str, ...] = field(repr=False)
     scores: tuple[float, ...] = field(repr=False)
@@ -96,6 +118,8 @@ class Unigram(Tokenizer):
     lowercase: bool = False
     strip_accents: bool = False
     plain_quotes: bool = False
+    byte_fallback: bool = False
+    composes: bool = False
     added: tuple[ExtraToken, ...] = ()
     notes: tuple[Sentence, ...] = field(default=(), compare=False)
 
@@ -109,7 +133,11 @@ class Unigram(Tokenizer):
         own: dict[str, Any] = {f"{key}_id": ids.get(getattr(self.names, key)) for key in _IDS}
         own.update(tokens=tokens, vocab_size=len(tokens))
         own.update(num_between=self.names.num_between, tells_segments=self.names.tells_segments)
-        own["cleaning"] = _CLEANING[self.lowercase, self.strip_accents]
+        is_plain = not (self.charsmap or self.lowercase or self.strip_accents)
+        usual = _AS_IT_IS if is_plain else _CLEANING[self.lowercase, self.strip_accents]
+        own["cleaning"] = _COMPOSED[self.lowercase] if self.composes else usual
+        own["splitting"] = _SPLIT_TO_BYTES if self.byte_fallback else _SPLIT
+        own["byte_ids"] = frozenset(ids[name] for name in _BYTES if self.byte_fallback)
         looked_for = sorted(special.values(), key=lambda token: ids[token.content])
         said = self._said()
         built = _BUILT.get(said) or _BUILT.setdefault(said, _Built(self._build(ids, looked_for)))
@@ -120,13 +148,15 @@ class Unigram(Tokenizer):
 
     _specials: frozenset[int] = field(init=False, repr=False, compare=False)
     looked_for: frozenset[int] = field(init=False, repr=False, compare=False)  # found before a text is cut
+    byte_ids: frozenset[int] = field(init=False, repr=False, compare=False)  # of pieces that are bytes
     _ids: dict[str, int] = field(init=False, repr=False, compare=False)
     _built: _Built = field(init=False, repr=False, compare=False)
 
     def _check(self, ids: dict[str, int], tokens: tuple[str, ...]) -> None:
-        if missing := [name for name in self.names.needed if name not in ids]:
+        needed = self.names.needed + tuple(_BYTES) * self.byte_fallback
+        if missing := [name for name in needed if name not in ids]:
             template = marked("engine", "The vocabulary lacks {missing}. This kind of model needs {needed}.")
-            raise DataError(template, missing=", ".join(missing), needed=", ".join(self.names.needed))
+            raise DataError(template, missing=", ".join(missing[:4]), needed=", ".join(needed[:6]))
         if len(ids) < len(tokens):
             twice = next(token for number, token in enumerate(tokens) if ids[token] != number)
             template = marked(
@@ -151,7 +181,7 @@ class Unigram(Tokenizer):
 
     def _build(self, ids: dict[str, int], looked_for: list[ExtraToken]) -> tokenizers.Tokenizer:
         pieces = list(zip(self.base, self.scores, strict=True))
-        tokenizer = tokenizers.Tokenizer(models.Unigram(pieces, ids[self.names.unk], False))
+        tokenizer = tokenizers.Tokenizer(models.Unigram(pieces, ids[self.names.unk], self.byte_fallback))
         steps: list[normalizers.Normalizer] = []
         if self.plain_quotes:
             steps += [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
@@ -161,11 +191,20 @@ class Unigram(Tokenizer):
             steps.append(normalizers.Lowercase())
         if self.charsmap:
             steps.append(normalizers.Precompiled(self.charsmap))
+        if self.composes:
+            steps += [normalizers.Replace(Regex(RUNS), " "), normalizers.NFC(), normalizers.Strip(left=False)]
         if steps:
             tokenizer.normalizer = normalizers.Sequence(steps)
         blanks = pre_tokenizers.Metaspace(replacement=BLANK, prepend_scheme="always")
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), blanks])
+        parts: list[pre_tokenizers.PreTokenizer] = [blanks]
+        if not self.composes:
+            parts.insert(0, pre_tokenizers.WhitespaceSplit())
+        if self.byte_fallback:
+            parts.append(pre_tokenizers.Split(Regex(TYPED), "merged_with_previous"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(parts)
         tokenizer.decoder = decoders.Metaspace(replacement=BLANK, prepend_scheme="always")
+        if self.byte_fallback:
+            tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), tokenizer.decoder])
         cls, sep, second = self.names.cls, self.names.sep, int(self.names.tells_segments)
         between = [f"{sep}:0"] * self.names.num_between
         tokenizer.post_processor = processors.TemplateProcessing(
@@ -179,7 +218,7 @@ class Unigram(Tokenizer):
     def _said(self) -> tuple[Any, ...]:
         """Return all that it is made of but the notes, in the order in which it takes them."""
         cleaning = self.charsmap, self.lowercase, self.strip_accents, self.plain_quotes
-        return self.base, self.scores, self.names, *cleaning, self.added
+        return self.base, self.scores, self.names, *cleaning, self.byte_fallback, self.composes, self.added
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Unigram, (*self._said(), self.notes)
@@ -197,6 +236,8 @@ class Unigram(Tokenizer):
         """Whether text is cleaned as by its class in `transformers`, which only knows the map and its own."""
         if self.names == ALBERT:
             return self.plain_quotes
+        if self.names == DEBERTA:
+            return self.composes and not self.byte_fallback
         return not (self.lowercase or self.strip_accents or self.plain_quotes)
 
     def save(self, folder: Path | str, *, model_max_length: int | None = None) -> None:
@@ -210,7 +251,9 @@ class Unigram(Tokenizer):
             "tokenizer_class": names.own_class if self._is_usual else "PreTrainedTokenizerFast",
         }
         if names == ALBERT:
-            config |= {"do_lower_case": self.lowercase, "keep_accents": not self.strip_accents}
+            config["keep_accents"] = not self.strip_accents
+        if names.tells_segments:
+            config["do_lower_case"] = self.lowercase
             config["model_input_names"] = ["input_ids", "token_type_ids", "attention_mask"]
         if model_max_length is not None:
             config["model_max_length"] = model_max_length
@@ -221,6 +264,7 @@ class Unigram(Tokenizer):
     def fingerprint(self) -> str:
         cleaning = self.charsmap.hex(), self.lowercase, self.strip_accents, self.plain_quotes
         rules = [self.tokens, self.scores, asdict(self.names), cleaning]
+        rules += [name for name in ("byte_fallback", "composes") if getattr(self, name)]
         return hashlib.sha256(
             json.dumps([*rules, [asdict(token) for token in self.added]]).encode()
         ).hexdigest()
@@ -228,22 +272,28 @@ class Unigram(Tokenizer):
     def continues(self, ids: Sequence[int]) -> list[bool]:
         """Return whether each piece of a text goes on with the word of the one before it.
 
-        A piece with ▁ begins a word. Another goes on behind a bare ▁, and between letters or digits; an
-        ideograph is a word, and so is what is unknown.
+        A piece with ▁ begins a word. Another goes on behind a bare ▁, between letters or digits, and between
+        bytes; an ideograph is a word, and so is what is unknown.
         """
-        found, before = list[bool](), " "
+        found, before, is_byte = list[bool](), " ", False
         for number in ids:
             piece = self.tokens[number]
             is_known = number not in self.looked_for
             within = is_known and _in_word(before) and _in_word(piece[0])
+            within = within or (is_byte and number in self.byte_ids)
             found.append(within or (before == BLANK and (is_known or number == self.unk_id)))
-            before = piece[-1] if is_known else " "
+            before, is_byte = piece[-1] if is_known else " ", number in self.byte_ids
             if piece.startswith(BLANK):
                 found[-1] = False
         return found
 
+    def joined(self, ids: Sequence[int]) -> str:
+        """Return pieces as one, bytes as the characters that they are of."""
+        whole = "".join(self.tokens[number] for number in ids)
+        return _BYTES_OF_ONE.sub(_decoded, whole) if self.byte_ids.intersection(ids) else whole
+
     def spelled(self, ids: Sequence[int]) -> str:
-        return "".join(self.tokens[number] for number in ids).replace(BLANK, " ").strip()
+        return self.joined(ids).replace(BLANK, " ").strip()
 
     def as_word(self, ids: Sequence[int]) -> str:
         """Return pieces as they would be written; "…" before what would stand right behind a letter."""
@@ -275,7 +325,8 @@ class Unigram(Tokenizer):
     def score_of(self, piece: str) -> float | None:
         """Return the score of a piece; None where there is no such piece to spell a word with."""
         number = self._ids.get(piece, self.unk_id)
-        return None if number == self.unk_id or number >= len(self.base) else self.scores[number]
+        is_none = number == self.unk_id or number >= len(self.base) or number in self.byte_ids
+        return None if is_none else self.scores[number]
 
     def _pieces_of(self, word: str) -> list[int]:
         """Return the pieces of a word as it stands right behind another piece."""
@@ -289,6 +340,14 @@ class Unigram(Tokenizer):
 
     def with_masks(self, text: str) -> str:
         return text if self.mask_id is None else text.replace(MASK, self.names.mask)
+
+
+def _decoded(written: re.Match[str]) -> str:
+    """Return the characters that some bytes are of; the bytes as they are written where they are of none."""
+    try:
+        return bytes.fromhex("".join(re.findall("x(..)", written[0]))).decode()
+    except UnicodeDecodeError:
+        return written[0]
 
 
 def _in_word(letter: str) -> bool:

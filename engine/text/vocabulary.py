@@ -1,5 +1,7 @@
 """What a model folder says of its WordPieces: vocab.txt, tokenizer.json, tokenizer_config.json.
 
+MPNet's are BERT's with other special tokens, with which its vocabulary begins: that tells the two apart.
+
 Everything read here may be damaged or hostile. Only these file names in the folder itself are opened, never a
 path that a file names; sizes are capped; nothing reaches the `tokenizers` library before it was looked at.
 """
@@ -16,17 +18,20 @@ from typing import Any
 
 from engine.errors import DataError, ModelError, Sentence, UserError, marked
 from engine.files import MOST_VALUES, file_in, read_json_object, read_regular
+from engine.text.special_tokens import ExtraToken, SpecialNames
 
-SPECIALS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 MASK = "[MASK]"  # the one special token that a vocabulary may lack: it can still classify
-MAX_FILE_BYTES = 32 * 2**20  # the largest published WordPiece files are a vocab.txt of 5 MB, a JSON of 15
+BERT = SpecialNames("[PAD]", "[UNK]", "[CLS]", "[SEP]", MASK, 1, True, "BertTokenizer")
+MPNET = SpecialNames("<pad>", "[UNK]", "<s>", "</s>", "<mask>", 2, False, "MPNetTokenizer")
+MAX_FILE_BYTES = 48 * 2**20  # the largest published vocab.txt has 5 MB; a tokenizer.json, mmBERT's, 34
 MOST_TOKENS = 600_000  # the largest published vocabulary has 501,153
+MOST_MERGES = 700_000  # mmBERT's has 580,604
 _MOST_ADDED = 1_000  # characters of one added token
 _MOST_ADDED_IN_ALL = 1_000_000  # characters: what finds them in a text takes 60 bytes for each
 _VALUES_OF_ADDED = 400_000  # in tokenizer.json: eight for each of 50,000
 _NOT_A_PIECE = re.compile(r"\[.*\]|<.*>", re.DOTALL)
 _PLAIN_CLASSES = re.compile(
-    r"((Bert|DistilBert|Electra|MobileBert|ConvBert|PreTrained)Tokenizer(Fast)?|TokenizersBackend)"
+    r"((Bert|DistilBert|Electra|MobileBert|ConvBert|MPNet|PreTrained)Tokenizer(Fast)?|TokenizersBackend)"
 )
 ANY_CLASS = ("PreTrainedTokenizerFast", "TokenizersBackend")  # these take tokenizer.json as it is
 _FLAGS = {
@@ -34,18 +39,6 @@ _FLAGS = {
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraToken:
-    """A token that is looked for in the text itself, before it is cut into words."""
-
-    content: str
-    special: bool = True
-    normalized: bool = False
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,9 +52,24 @@ class Vocabulary:
     added: tuple[ExtraToken, ...] = ()
     notes: tuple[Sentence, ...] = field(default=(), compare=False)
 
+    @property
+    def names(self) -> SpecialNames:
+        """What the special tokens are called."""
+        return names_of(self.base)
+
     def said(self) -> tuple[Any, ...]:
         """Return all of that, in this order."""
         return tuple(getattr(self, one.name) for one in fields(Vocabulary))
+
+
+def names_of(tokens: Sequence[str]) -> SpecialNames:
+    """Return what a vocabulary calls its special tokens."""
+    return MPNET if tuple(tokens[:3]) == (MPNET.cls, MPNET.pad, MPNET.sep) else BERT
+
+
+def usual(name: str, names: SpecialNames = BERT) -> ExtraToken:
+    """Return a special token as it is looked for in a text: MPNet's mask takes the space before it."""
+    return ExtraToken(name, lstrip=name == MPNET.mask == names.mask)
 
 
 def vocabulary_of(tokens: Sequence[str], lowercase: bool | None) -> Vocabulary:
@@ -86,7 +94,7 @@ def read_vocab(path: Path, most: int = MOST_TOKENS) -> list[str]:
 def read_rules(folder: Path) -> dict[str, Any] | None:
     """Return what stands in a folder's tokenizer.json; None where there is none. Raises: ModelError."""
     path = file_in(folder, "tokenizer.json")
-    most_values = 4 * most_tokens(folder) + _VALUES_OF_ADDED + MOST_VALUES  # merges have up to three a token
+    most_values = most_tokens(folder) + 3 * MOST_MERGES + _VALUES_OF_ADDED + MOST_VALUES
     if path is None:
         return None
     return read_json_object(
@@ -102,7 +110,9 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
     config = _read_config(file_in(folder, "tokenizer_config.json"))
     vocab, most = file_in(folder, "vocab.txt"), most_tokens(folder)
     if rules is not None:
-        return _from_rules(folder / "tokenizer.json", rules, vocab, config, most)
+        found = _from_rules(folder / "tokenizer.json", rules, vocab, config, most)
+        _check_names(folder, config, found.names)
+        return found
     if vocab is None:
         raise ModelError(
             marked(
@@ -121,6 +131,7 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
             name=name,
         )
     read = vocabulary_of(read_vocab(vocab, most), config.get("do_lower_case"))
+    _check_names(folder, config, read.names)
     return replace(
         read,
         strip_accents=config.get("strip_accents"),
@@ -140,7 +151,10 @@ def notes_beside(folder: Path) -> tuple[Sentence, ...]:
 
 
 def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
-    """Refuse tokens that cannot be a BERT vocabulary. Args: ids: token -> last place. Raises: DataError."""
+    """Refuse tokens that cannot be a vocabulary of WordPieces. Args: ids: token -> last place.
+
+    Raises: DataError.
+    """
     if not any(tokens):
         raise DataError(
             marked("engine", "The vocabulary is empty. A vocab.txt holds one WordPiece on each line.")
@@ -164,11 +178,10 @@ def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
             ),
             token=broken[0],
         )
-    if missing := [name for name in SPECIALS.values() if name not in ids]:
-        raise DataError(
-            marked("engine", "The vocabulary lacks {missing}. BERT needs [PAD], [UNK], [CLS] and [SEP]."),
-            missing=", ".join(missing),
-        )
+    needed = names_of(tokens).needed
+    if missing := [name for name in needed if name not in ids]:
+        template = marked("engine", "The vocabulary lacks {missing}. This kind of model needs {needed}.")
+        raise DataError(template, missing=", ".join(missing), needed=", ".join(needed))
 
 
 def most_tokens(folder: Path) -> int:
@@ -201,12 +214,17 @@ def _read_config(path: Path | None) -> dict[str, Any]:
     config = read_json_object(path, kind=ModelError)
     for name in _FLAGS:
         _expect(path, name, config.get(name), None, True, False)
-    for name, token in {**SPECIALS, "mask_token": MASK}.items():
-        value = config.get(name)
-        _expect(path, name, value.get("content") if isinstance(value, dict) else value, None, token)
     if not isinstance(config.get("tokenizer_class"), str | None):
         _expect(path, "tokenizer_class", config["tokenizer_class"], "BertTokenizer")
     return config
+
+
+def _check_names(folder: Path, config: dict[str, Any], names: SpecialNames) -> None:
+    """Refuse a tokenizer_config.json that calls special tokens otherwise than the vocabulary does."""
+    for name, token in names.named.items():
+        value = config.get(name)
+        value = value.get("content") if isinstance(value, dict) else value
+        _expect(folder / "tokenizer_config.json", name, value, None, token)
 
 
 def _from_rules(
@@ -221,7 +239,7 @@ def _from_rules(
     _expect(path, "continuing_subword_prefix", model.get("continuing_subword_prefix"), "##")
     base = in_order(path, model.get("vocab"))
     check_size(len(base), most)
-    added = read_added(path, rules.get("added_tokens") or [], base)
+    added = read_added(path, rules.get("added_tokens") or [], base, names_of(base))
     flags, notes = _read_flags(path, cleaning, config)
     known = set(base)
     tokens = base + tuple(token.content for token in added if token.content not in known)
@@ -292,7 +310,9 @@ def _read_flags(
     return flags, notes
 
 
-def read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[ExtraToken, ...]:
+def read_added(
+    path: Path, entries: Any, base: tuple[str, ...], names: SpecialNames = BERT
+) -> tuple[ExtraToken, ...]:
     """Return the added tokens, the usual special ones left out; those not in `base` must follow it."""
     ids = {token: number for number, token in enumerate(base)}
     added: list[tuple[int, ExtraToken]] = []
@@ -306,7 +326,8 @@ def read_added(path: Path, entries: Any, base: tuple[str, ...]) -> tuple[ExtraTo
         if type(number) is not int or ids.setdefault(content, number) != number:
             raise _damaged(path, content)
         token = ExtraToken(**{key: entry[key] for key in ExtraToken.__slots__})
-        if token != ExtraToken(content) or content not in (*SPECIALS.values(), MASK) or number >= len(base):
+        is_usual = token == usual(content, names) and content in names.named.values()
+        if not is_usual or number >= len(base):
             added.append((number, token))
     in_order(path, ids)
     if sum(len(token.content) for _, token in added) > _MOST_ADDED_IN_ALL:

@@ -25,20 +25,23 @@ import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
 from engine.durable import write_text
+from engine.errors import marked
+from engine.text.special_tokens import ExtraToken
 from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.vocabulary import (
+    BERT,
     MASK,
-    SPECIALS,
-    ExtraToken,
     Vocabulary,
     check_tokens,
     read_folder,
     read_rules,
     read_vocab,
+    usual,
     vocabulary_of,
 )
 
 GOES_ON = "##"  # before a piece that goes on with a word
+_IDS = ("pad", "unk", "cls", "sep", "mask")
 _TEXTS_AT_ONCE = 1024
 _MAX_REMEMBERED = 2**18  # words, up to about 80 MB
 _LONG_WORD = 64
@@ -58,17 +61,23 @@ class WordPiece(Vocabulary, Tokenizer):
     Raises: DataError if the vocabulary is empty, holds a token twice, or lacks a special token.
     """
 
+    kind = marked("engine", "WordPieces")
+    tells_words = True
+    way = marked("engine", "WordPiece: the longest match first")
+
     def __post_init__(self) -> None:
         known = set(self.base)
         extra = tuple(token.content for token in self.added if token.content not in known)
         tokens = self.base + extra
         ids = {token: number for number, token in enumerate(tokens)}
         check_tokens(tokens, ids)
-        looked_for = {name: ExtraToken(name) for name in (*SPECIALS.values(), MASK) if name in ids}
+        names = self.names
+        looked_for = {name: usual(name, names) for name in names.named.values() if name in ids}
         looked_for.update((token.content, token) for token in self.added)
         built = self._build(ids, sorted(looked_for.values(), key=lambda token: ids[token.content]))
-        own: dict[str, Any] = {"tokens": tokens, "vocab_size": len(tokens), "mask_id": ids.get(MASK)}
-        own.update((key[:3] + "_id", ids[name]) for key, name in SPECIALS.items())
+        own: dict[str, Any] = {"tokens": tokens, "vocab_size": len(tokens)}
+        own.update((f"{key}_id", ids.get(getattr(names, key))) for key in _IDS)
+        own.update(num_between=names.num_between, tells_segments=names.tells_segments)
         parts = _parts_of_words(tuple(looked_for.values()), self.chinese_chars)
         own.update(_tokenizer=built, _parts=parts, _remembered={}, _lock=threading.Lock())
         self.__dict__.update(own)  # frozen: set once, here
@@ -80,7 +89,7 @@ class WordPiece(Vocabulary, Tokenizer):
     def _build(self, ids: dict[str, int], looked_for: list[ExtraToken]) -> tokenizers.Tokenizer:
         base = {token: ids[token] for token in self.base}
         tokenizer = tokenizers.Tokenizer(
-            models.WordPiece(base, unk_token="[UNK]", max_input_chars_per_word=100)
+            models.WordPiece(base, unk_token=self.names.unk, max_input_chars_per_word=100)
         )
         tokenizer.normalizer = normalizers.BertNormalizer(
             clean_text=True,
@@ -90,11 +99,15 @@ class WordPiece(Vocabulary, Tokenizer):
         )
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         tokenizer.decoder = decoders.WordPiece(prefix="##")
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single="[CLS]:0 $A:0 [SEP]:0",
-            pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
-            special_tokens=[(name, ids[name]) for name in ("[CLS]", "[SEP]")],
-        )
+        cls, sep = ((name, ids[name]) for name in (self.names.cls, self.names.sep))
+        if self.names == BERT:
+            tokenizer.post_processor = processors.TemplateProcessing(
+                single="[CLS]:0 $A:0 [SEP]:0",
+                pair="[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1",
+                special_tokens=[cls, sep],
+            )
+        else:  # spans without the space before a mask
+            tokenizer.post_processor = processors.RobertaProcessing(sep, cls, True, False)
         tokenizer.add_tokens([AddedToken(**asdict(token)) for token in looked_for])
         return tokenizer
 
@@ -130,12 +143,12 @@ class WordPiece(Vocabulary, Tokenizer):
         Raises: UserError if the folder cannot be written.
         """
         config: dict[str, Any] = {
-            **SPECIALS,
-            "mask_token": None if self.mask_id is None else MASK,
+            **self.names.named,
+            "mask_token": None if self.mask_id is None else self.names.mask,
             "do_lower_case": self.lowercase,
             "strip_accents": self.strip_accents,
             "tokenize_chinese_chars": self.chinese_chars,
-            "tokenizer_class": "BertTokenizer",
+            "tokenizer_class": self.names.own_class,
         }
         if model_max_length is not None:
             config["model_max_length"] = model_max_length
@@ -161,7 +174,7 @@ class WordPiece(Vocabulary, Tokenizer):
 
     @cached_property
     def special_ids(self) -> frozenset[int]:
-        special = {*SPECIALS.values(), MASK, *(token.content for token in self.added if token.special)}
+        special = {token.content for token in self.added if token.special} | set(self.names.named.values())
         return frozenset(number for number, token in enumerate(self.tokens) if token in special)
 
     def continues(self, ids: Sequence[int]) -> list[bool]:
@@ -195,6 +208,9 @@ class WordPiece(Vocabulary, Tokenizer):
     def may_go_on(self) -> npt.NDArray[np.bool_]:
         goes_on = (token.startswith(GOES_ON) and len(token) > len(GOES_ON) for token in self.tokens)
         return np.fromiter(goes_on, bool, self.vocab_size)
+
+    def with_masks(self, text: str) -> str:
+        return text if self.mask_id is None else text.replace(MASK, self.names.mask)
 
     def encode_ids(self, texts: Sequence[str]) -> list[Ids]:
         """Return each text's ids, without special tokens and uncut: for whole data sets.
@@ -239,8 +255,8 @@ def _parts_of_words(looked_for: Sequence[ExtraToken], chinese_chars: bool) -> re
     A space, a punctuation mark and (as `chinese_chars` says) an ideograph always end what stands before them.
     """
     text = "".join(token.content for token in looked_for)
-    flags = any(token.single_word or token.lstrip or token.rstrip for token in looked_for)
-    if flags or not re.fullmatch("[!-~]+", text):
+    # blanks that a token takes beside it are no pieces anyway
+    if any(token.single_word for token in looked_for) or not re.fullmatch("[!-~]+", text):
         return None
     alone = re.escape("".join(mark for mark in _PUNCTUATION if mark not in text))
     alone += _IDEOGRAPHS if chinese_chars else ""

@@ -162,7 +162,7 @@ def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:
     if num_cut >= MUCH_IS_CUT * num_train and num_cut:
         template = marked(
             "engine",
-            "{cut:,} of {total:,} training texts are longer than {length} WordPieces and are truncated.",
+            "{cut:,} of {total:,} training texts are longer than {length} pieces and are truncated.",
         )
         yield _noted(template, cut=num_cut, total=num_train, length=max_length)
 

@@ -254,7 +254,7 @@ class FineTuning(Training[Setup]):
             )
             model, report = load_headed(Path(chosen.model), head, setup.labels, config=shape, seed=seed)
             notes += report.sentences()
-            is_new = f"{head.parts[-1]}.weight" in report.missing
+            is_new = head.parts[-1] in report.new
         if is_new:
             notes += kind.begin(model, setup)
         elif checkpoint is None:

@@ -287,7 +287,7 @@ def check_positions(length: int, shape: BertConfig) -> None:
     """Refuse a length that the model has no embeddings for. Raises: ConfigError."""
     if length > shape.max_position_embeddings:
         raise ConfigError(
-            marked("engine", "{field} is {value}, but the model has positions for {most} WordPieces."),
+            marked("engine", "{field} is {value}, but the model has positions for {most} pieces."),
             field="max_length",
             value=length,
             most=shape.max_position_embeddings,

@@ -182,7 +182,7 @@ class Pretraining(TextTraining):
             return []
         template = marked(
             "engine",
-            "Pairs of up to {length} WordPieces show {percent} % of the text in each pass. "
+            "Pairs of up to {length} pieces show {percent} % of the text in each pass. "
             "The rest is truncated to make them fit.",
         )
         share = loop.feed.shown()

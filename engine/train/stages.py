@@ -16,13 +16,14 @@ from engine.errors import ConfigError, marked
 from engine.events import Steps
 from engine.model.config import BertConfig
 from engine.model.trim import ids_to_keep
+from engine.model.weights import read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import USUAL_LENGTH, FineTuneConfig, ModelConfig
 from engine.settings.pipeline import PipelineConfig, StagesConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus
 from engine.text.examples import LabelSettings, finding_examples
-from engine.text.read_tokenizer import read_wordpiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.train.plan import pretraining_seconds
 from engine.train.prepare import (
     check_lengths,
@@ -33,7 +34,7 @@ from engine.train.prepare import (
     starting_config,
     with_length,
 )
-from engine.train.pretraining.refusals import check_quickly
+from engine.train.pretraining.refusals import check_quickly, reads_pairs
 from engine.train.pretraining.setup import corpus_of
 from engine.train.run.runs import CONFIG, MODEL
 
@@ -120,8 +121,11 @@ def _pretraining(config: PipelineConfig, model: str, minutes: float, steps: int)
 
 
 def with_next_sentences(settings: PretrainConfig, asked: StagesConfig) -> PretrainConfig:
-    """Return a stage's settings with next sentences asked for, if a person wants it and the text has them."""
-    wanted = asked.next_sentence and has_next_sentences(corpus_of(settings, settings.text.text))
+    """Return a stage's settings with next sentences asked for, if a person wants it, the model has a part for
+    them and the text has them.
+    """
+    can = reads_pairs(read_config(Path(settings.start.model)))
+    wanted = asked.next_sentence and can and has_next_sentences(corpus_of(settings, settings.text.text))
     return with_values(settings, {"next_sentence": wanted})
 
 
@@ -173,7 +177,7 @@ def check(folder: Path, config: PipelineConfig) -> None:
             field="validation_share",
         )
     first = with_length(fine_tuning(config, asked.model, 0), USUAL_LENGTH)
-    shape, wordpiece = starting_config(first), read_wordpiece(Path(asked.model))
+    shape, wordpiece = starting_config(first), read_tokenizer(Path(asked.model))
     check_lengths(first.data, shape, wordpiece)
     if asked.trim_vocab:
         ids_to_keep(np.zeros(wordpiece.vocab_size, np.int64), asked.trim_vocab, wordpiece)  # refuses too few
@@ -219,7 +223,7 @@ def _check_budgets(asked: StagesConfig) -> None:
 
 def _check_enough(asked: StagesConfig, texts: Iterable[str]) -> None:
     """Refuse a text of fewer tokens than a step takes; reads no more than that. Raises: ConfigError."""
-    wordpiece, found = read_wordpiece(Path(asked.model)), 0
+    wordpiece, found = read_tokenizer(Path(asked.model)), 0
     for text in texts:
         found += len(wordpiece.encode_ids([text])[0])
         if found * (1 - asked.held_out_share) >= asked.batch_tokens:

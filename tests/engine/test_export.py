@@ -251,7 +251,7 @@ def test_the_program_and_the_tokenizer_cut_a_long_text_where_training_did(
         assert shares == pytest.approx(predictor.predict(*texts).tolist(), abs=1e-5), texts
     for place in (folder, tmp_path / "out"):
         assert json.loads((place / "tokenizer_config.json").read_text())["model_max_length"] == 13
-    assert "13 WordPieces of a text" in (tmp_path / "out" / CARD).read_text(encoding="utf-8")
+    assert "13 pieces of a text" in (tmp_path / "out" / CARD).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -290,7 +290,7 @@ def cut_texts(counted: CountedTable) -> Iterator[AdviceLine]:
     """Say how many texts are longer than what is read of them."""
     summary = counted.summary
     if summary.unit != "pieces":
-        text = translate("advice", "Choose a model to count WordPieces instead of words.")
+        text = translate("advice", "Choose a model to count pieces instead of words.")
         yield AdviceLine("note", text)
         return
     cut, length = summary.cut_share(counted.max_length), words.number(counted.max_length)

@@ -177,9 +177,7 @@ class LengthsCard(CountedCard):
         self.max_length_box.setFixedWidth(64)
         self.max_length_box.valueChanged.connect(session.model.set_max_length)
         self.model_button = button(self.tr("choose a model"), "link", name="choose_model")
-        self.model_button.setToolTip(
-            self.tr("Count in the WordPieces of a model’s vocabulary instead of words")
-        )
+        self.model_button.setToolTip(self.tr("Count in the pieces of a model’s vocabulary instead of words"))
         self.model_button.clicked.connect(self._offer_models)
         self.add_corner(self.model_button)
         self.add_corner(self.max_length_box)
@@ -217,9 +215,9 @@ class LengthsCard(CountedCard):
 
     def _show_title(self) -> None:
         in_pieces = self._session.model.chosen is not None
-        title = self.tr("Length in WordPieces") if in_pieces else self.tr("Length in words")
+        title = self.tr("Length in pieces") if in_pieces else self.tr("Length in words")
         self.plot.set_title(title)
-        short = self.tr("WordPieces") if in_pieces else self.tr("Words")
+        short = self.tr("Pieces") if in_pieces else self.tr("Words")
         self.set_title(title if self._is_wide else short)
 
     def _cut_words(self, summary: TableSummary | FileSummary) -> str:

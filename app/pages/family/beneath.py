@@ -81,7 +81,11 @@ class Beneath(QWidget):
     ) -> None:
         kind, report, title = draft.kind, answered.report, self.tr("Is that fair?")
         if self.member and self.member != FAIR:
-            said = about_member(answered, self.member, practice)
+            columns = [one.name for one in kind.other_columns(answered)]
+            if self.member in columns:
+                said = kind.about_other(answered, columns.index(self.member))
+            else:
+                said = about_member(answered, self.member, practice)
             self.note.show_note(self.member, said, can_close=True)
             return
         if not kind.has_figures:
@@ -94,4 +98,4 @@ class Beneath(QWidget):
             said = [fairness.as_given(report), other]
         else:
             said = [fairness.of_held_out(report), fairness.of_rings(report)]
-        self.note.show_note(title, said, can_close=can_close)
+        self.note.show_note(title, [*said, *kind.other_notes(answered)], can_close=can_close)

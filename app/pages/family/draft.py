@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from app.pages.family.kinds.kind import FIRST, FamilyKind, GivenQuestion, TypedQuestion, shown_of
 from app.pages.family.kinds.known import KIND_OF, KINDS
-from app.pages.family.state import FamilyState
+from app.pages.family.state import FamilyState, OtherModels
 from engine.errors import UserError, marked
 from engine.text.roles import Roles
 from engine.text.table import Table
@@ -29,7 +29,7 @@ class FamilyDraft:
     """A question. typed: for the kind that is shown. kept: what others were asked last. files: that kinds are
     asked from. tuned: the family and the table that are fine-tuned. is_chinese: what the questions are in.
     members: that are shown, FIRST among them for the first three; (): all. practice: whether a BERT trained
-    longer is to answer for the family's, where it can.
+    longer is to answer for the family's, where it can. others: models that answer next to the members.
     """
 
     folder: Path | None = None
@@ -44,6 +44,7 @@ class FamilyDraft:
     row: SeenRow | None = None
     members: tuple[str, ...] = (FIRST,)
     practice: bool = True
+    others: tuple[Path, ...] = ()
 
     def choose(self, kind: FamilyKind[Any]) -> FamilyDraft:
         """Turn to another kind; each keeps its own words."""
@@ -76,7 +77,12 @@ class FamilyDraft:
             return None
         files, is_tuned = self.files.get(self.kind.key, ()), self.tuned == (self.folder, table)
         asked = bert if self.practice else None
-        return GivenQuestion(self.folder, self.typed, files, table, roles, is_tuned, asked)
+        return GivenQuestion(self.folder, self.typed, files, table, roles, is_tuned, asked, self.asked_others)
+
+    @property
+    def asked_others(self) -> tuple[Path, ...]:
+        """The other models, where the question is put to them."""
+        return self.others if self.kind.takes_others else ()
 
     def shown_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return which members of a family are shown."""
@@ -91,9 +97,10 @@ class FamilyDraft:
 
     # ---- what is kept
 
-    def state(self, row: str) -> FamilyState:
-        """Return what is kept. Args: row: the last that is seen. Raises: UserError: it is of a table or of
-        files, or there is no family.
+    def state(self, row: str, titles: Sequence[str] = ()) -> FamilyState:
+        """Return what is kept. Args: row: the last that is seen. titles: of the other models.
+
+        Raises: UserError: it is of a table or of files, or there is no family.
         """
         if self.folder is None:
             raise UserError(marked("engine", "There is no family to ask yet. Train one first."))
@@ -106,9 +113,10 @@ class FamilyDraft:
             )
         beside = {name: getattr(self.typed, name) for name in self.kind.fields}
         members = ",".join(self.members)
+        others = OtherModels.of(self.asked_others, titles)
         return FamilyState(
             self.folder, self.kind.key, self.typed.question, **beside,
-            row=row, members=members, practice=self.practice,
+            row=row, members=members, practice=self.practice, others=others,
         )  # fmt: skip
 
     def take(self, state: FamilyState) -> FamilyDraft:
@@ -120,5 +128,6 @@ class FamilyDraft:
         row = SeenRow(state.row, kind.key, state.question)
         members = tuple(name for name in state.members.split(",") if name)
         return replace(
-            found, folder=state.family, typed=typed, row=row, members=members, practice=state.practice
-        )
+            found, folder=state.family, typed=typed, row=row, members=members, practice=state.practice,
+            others=state.others.folders if kind.takes_others else found.others,
+        )  # fmt: skip

@@ -41,6 +41,8 @@ from app.pages.family.kinds.kind import (
 )
 from app.pages.family.kinds.kind import GAP as BLANK
 from app.pages.family.kinds.known import KIND_OF, SCENES
+from app.pages.family.kinds.others import titles_of
+from app.pages.family.others_bar import OthersBar
 from app.pages.family.pictures import Pictures
 from app.pages.family.requests import FamilyEntry, OpenFamilies, ask, known
 from app.pages.family.state import MOST_SEED, FamilyState
@@ -113,6 +115,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.answer.setFixedWidth(120)
         self.second_label = label(self.tr("Then"), "muted")
         self.second = named(LineEdit(), "family_second", self.tr("Second sentence"))
+        self.others = OthersBar(self.session)
         self.action = Action()
         self.examples = button(self.tr("Examples"), "link", name="family_examples", call=self._offer_examples)
         self.sentences = named(TextEdit(), "family_sentences", self.tr("Sentences"))
@@ -159,6 +162,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.heading = holder(row(self.hidden_label, (self.sentence, 1), self.hidden, gap=16))
         self.card.add(self.heading)
         self.card.add(self.action)
+        self.card.add(self.others)
         self.card.add(self.sentences)
         self.card.add(self.banner)
         self.card.add(self.pictures, 1)
@@ -186,6 +190,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.pictures.all_turned.connect(lambda is_all: self._choose_members(None if is_all else ()))
         self.more.chosen.connect(self._choose_members)
         self.beneath.told_of.connect(self._tell_of)
+        self.others.chosen.connect(self.choose_others)
         self.action.wanted.connect(self._act)
         self.action.stopped.connect(self.stop)
         self.copy_button.clicked.connect(self.copy_command)
@@ -243,6 +248,7 @@ class FamilyPage(KeptPage[FamilyState]):
     def set_bare(self, bare: bool) -> None:
         super().set_bare(bare)
         self.box.setVisible(not bare)  # a scene has one family; its room is needed
+        self.others.setVisible(self.kind.takes_others and not bare)
         self._show_heading()
         self._show_beneath()
 
@@ -332,6 +338,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self.copy_button.setVisible(kind.has_command)
         self.question_label.setText(kind.label)
         self.pictures.show_kind(self.draft)
+        self.others.setVisible(kind.takes_others and not self.is_bare)
         self.beneath.member = ""
         self._forget()
 
@@ -365,6 +372,11 @@ class FamilyPage(KeptPage[FamilyState]):
         self.draft = replace(self._as_typed(), members=() if more is None else (FIRST, *more))
         if self.answered is not None:
             self._show_answer(self.answered)
+
+    def choose_others(self, folders: tuple[Path, ...]) -> None:
+        """Have these models answer next to the members."""
+        self.others.show_others(folders)
+        self.show_question(replace(self._as_typed(), others=folders))
 
     def _tell_of(self, member: str) -> None:
         """Tell in words of a member, as its column calls it, or of what is fair; "": of none."""
@@ -472,7 +484,8 @@ class FamilyPage(KeptPage[FamilyState]):
     @property
     def state(self) -> FamilyState:
         draft = self._as_typed()
-        return draft.state(self.pictures.last_row() or draft.wanted_row)
+        row = self.pictures.last_row() or draft.wanted_row
+        return draft.state(row, titles_of(draft.asked_others))
 
     def is_open(self, state: FamilyState) -> bool:
         return self._is_found  # which families there are
@@ -490,7 +503,9 @@ class FamilyPage(KeptPage[FamilyState]):
         self.box.setCurrentIndex(places.index(folder))
         self.views.setCurrentIndex(1)
         now = self._as_typed().speak(self._is_chinese(folder))
-        self.show_question(now.take(state))
+        now = now.take(state)
+        self.others.show_others(now.others, state.others.gone)
+        self.show_question(now)
         QTimer.singleShot(0, self.pictures, self.pictures.reveal_row)  # of an answer that is there already
 
     # what takes long
@@ -500,7 +515,8 @@ class FamilyPage(KeptPage[FamilyState]):
         is_asking = self._asked.is_asking
         is_missing = not self.banner.isHidden() and not is_asking
         table = "" if self.session.data.table is None or is_missing else self.session.data.table.path.name
-        self.action.show_offer(self.kind.offer(self.answered, table), is_busy=is_asking and self.kind.is_slow)
+        is_slow = self.kind.is_slow or bool(self.draft.asked_others)
+        self.action.show_offer(self.kind.offer(self.answered, table), is_busy=is_asking and is_slow)
 
     def _act(self) -> None:
         if self.kind.asks_files:
@@ -529,9 +545,7 @@ class FamilyPage(KeptPage[FamilyState]):
     def _wait(self, event: Event) -> None:
         if isinstance(event, Progress):
             done = words.share(event.done / max(1, event.total), 0)
-            self.banner.show_text(
-                "note", self.tr("Training the family on your table: {share}").format(share=done)
-            )
+            self.banner.show_text("note", self.kind.progress.format(share=done))
 
     def _hear(self, answered: FamilyAnswer[Any]) -> None:
         self.answered, kind = answered, self.kind
@@ -551,6 +565,8 @@ class FamilyPage(KeptPage[FamilyState]):
         ]
         if answered.bert is not None:
             lines.append((self.tr("BERT"), self.tr("the starter model")))
+        if self.draft.asked_others:
+            lines.append((self.tr("Other models"), ", ".join(titles_of(self.draft.asked_others))))
         asked = zip(
             (self.tr("Question"), self.tr("Answer")), self.kind.caption(self.draft.typed), strict=True
         )

@@ -62,7 +62,7 @@ class Pictures(QWidget):
 
     def _connect(self) -> None:
         self.area.horizontalScrollBar().valueChanged.connect(self.columns.set_shift)
-        self.area.verticalScrollBar().valueChanged.connect(self.columns.scrolled)
+        self.area.verticalScrollBar().valueChanged.connect(self.columns.set_lift)
         self.columns.entry_chosen.connect(self.entry_chosen)
         self.scores.all_wanted.connect(lambda: self.all_turned.emit(True))
         for figure in (self.columns, self.seen, self.scores.plot):
@@ -125,7 +125,8 @@ class Pictures(QWidget):
             self.learning.set_report(answered.report)
         self.learning.setVisible(kind.has_curves)
         labels = kind.all_labels(answered, has_limits=draft.wanted_row in LIMITS)
-        self.columns.set_columns(kind.columns(answered, names), labels)
+        columns = (*kind.columns(answered, names), *kind.other_columns(answered))
+        self.columns.set_columns(columns, labels)
         self._wanted = draft.wanted_row
         QTimer.singleShot(0, self, self.reveal_row)  # once there is room for the columns
 

@@ -6,7 +6,7 @@ Plain functions that touch no Qt object.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from engine.errors import UserError
 from engine.events import AnswerSoFar, Steps
 from engine.family.ask import Family
 from engine.family.layout import read_family
-from engine.family.practice import PracticeBert, training_of
+from engine.family.practice import training_of
 from engine.family.questions.question import FamilyQuestion
 from engine.family.reading import VOCAB
 from engine.family.train import REPORT, read_report
@@ -53,12 +53,14 @@ class OpenFamilies:
         self._stamp = 0.0
         self._family: Family | None = None
 
-    def family(self, folder: Path) -> Family:
-        """Return the family in a folder, loaded once. Raises: UserError."""
+    def family(self, folder: Path, models: OpenModels) -> Family:
+        """Return the family in a folder, loaded once. Args: models: that it can be compared with. Raises:
+        UserError.
+        """
         report = folder / REPORT
         stamp = report.stat().st_mtime if report.is_file() else 0.0
         if self._family is None or (folder, stamp) != (self._folder, self._stamp):
-            self._family = Family.open(folder)
+            self._family = Family.open(folder, open_model=models.subject)
             self._folder, self._stamp = folder, stamp
         return self._family
 
@@ -108,10 +110,7 @@ def _is_chinese(folder: Path) -> bool:
 
 def ask(opened: OpenFamilies, models: OpenModels, question: FamilyQuestion[T]) -> Steps[FamilyAnswer[T]]:
     """Return what a family answers, with steps and first answers where that takes long. Raises: UserError."""
-    family, report = opened.family(question.folder), read_report(question.folder)
-    bert: Path | None = getattr(question, "bert", None)
-    if bert is not None:
-        family = replace(family, practice=PracticeBert.of(models.subject(bert)))
+    family, report = opened.family(question.folder, models), read_report(question.folder)
     names, steps = tuple(family.members), question.answer(family)
     while True:
         try:

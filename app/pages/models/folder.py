@@ -152,9 +152,9 @@ class FolderView(QScrollArea):
     def _vocabulary_words(self, detail: ModelDetail) -> str:
         if detail.lowercase is None:
             return ""
-        text = self.tr("{count} WordPieces, upper and lower case")
+        text = self.tr("{count} pieces, upper and lower case")
         if detail.lowercase:
-            text = self.tr("{count} WordPieces, all lower case")
+            text = self.tr("{count} pieces, all lower case")
         return text.format(count=words.number(detail.num_pieces))
 
     def _notes(self, detail: ModelDetail) -> list[Sentence]:

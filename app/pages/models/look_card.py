@@ -114,7 +114,7 @@ class LookCard(Card):
         kind = [look.kind or "BERT"]
         if look.config is not None:
             kind.append(shape_words(look.config))
-            pieces = self.tr("{count} WordPieces")
+            pieces = self.tr("{count} pieces")
             kind.append(pieces.format(count=words.number(look.config.vocab_size)))
         if look.languages:
             kind.append(", ".join(words.shorten(one, 16) for one in look.languages[:8]))

@@ -101,8 +101,8 @@ class PlanCard(Card):
             "L": self.tr("Blocks of attention and feed-forward, one after the other"),
             "H": self.tr("Numbers for each token. The feed-forward width F is four times as many"),
             "A": self.tr("Attention heads of a layer: equal slices of the width"),
-            "V": self.tr("WordPieces of the vocabulary"),
-            "P": self.tr("The most WordPieces that a text may have"),
+            "V": self.tr("Pieces of the vocabulary"),
+            "P": self.tr("The most pieces that a text may have"),
             "C": self.tr("What the classifier distinguishes"),
         }
 

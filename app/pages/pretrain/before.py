@@ -145,9 +145,7 @@ class ForecastCard(Card):
         for row, (name, formula, count) in enumerate(part_rows(shape, parts) if shape is not None else ()):
             caption = label(name)
             if name == _names()["masked-word head"]:
-                caption.setToolTip(
-                    self.tr("The masked-word head. Its scores use the WordPieces’ own vectors.")
-                )
+                caption.setToolTip(self.tr("The masked-word head. Its scores use the pieces’ own vectors."))
             self._grid.addWidget(caption, row, 0, 1, 1 if formula else 2)
             if formula:
                 self._grid.addWidget(label(formula, "muted"), row, 1)
@@ -225,7 +223,7 @@ def part_rows(shape: BertConfig, parts: dict[str, int]) -> list[tuple[str, str, 
 
 def _names() -> dict[str, str]:
     return {
-        "token embeddings": translate("Forecast", "WordPieces"),
+        "token embeddings": translate("Forecast", "Pieces"),
         "position embeddings": translate("Forecast", "Positions"),
         "projection": translate("Forecast", "Projection"),
         "attention": translate("Forecast", "Attention"),

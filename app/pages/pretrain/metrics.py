@@ -152,7 +152,7 @@ def _texts() -> dict[str, tuple[str, str, str]]:
         "speed": (
             translate("Metric", "Tokens/s"),
             translate("Metric", "Tokens a second"),
-            translate("Metric", "WordPieces trained on each second."),
+            translate("Metric", "Pieces trained on each second."),
         ),
         "memory": (
             translate("Metric", "GPU memory"),

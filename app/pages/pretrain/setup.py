@@ -22,6 +22,7 @@ from engine.model.config import BertConfig
 from engine.settings.config import values_of, with_values
 from engine.settings.pretrain import PretrainConfig, check_budget
 from engine.train.pretrain import default_rate
+from engine.train.pretraining.refusals import reads_pairs
 
 TEXT_NAMES = ("text", "column", "drop_repeated")
 OWN = (*TEXT_NAMES, *START_NAMES, *BUDGETS, "pins")  # shown elsewhere than in the form
@@ -49,6 +50,12 @@ class PretrainSetupCard(SetupCard):
         self.prediction.hide()
         for part in (self.text.changed, self.start.changed, self.budget.edited, self.form.changed):
             part.connect(self._timer.start)
+        self.start.model_read.connect(self._fit_to_model)
+
+    def _fit_to_model(self) -> None:
+        """Turn off what the chosen model has no part for."""
+        if self.start.info is not None and not reads_pairs(self.start.info.config):
+            self.form.set_values({"next_sentence": False})
 
     def _choices(self) -> QWidget:
         box = QWidget()

@@ -35,9 +35,13 @@ NAMES = ("model", "vocab", "vocab_size", "trim_vocab")  # settings that are show
 
 
 class StartChooser(QObject):
-    """The rows for model, size and vocabulary; `changed` when what they say has."""
+    """The rows for model, size and vocabulary; `changed` when what they say has.
+
+    model_read: what the folder of a model to train further says of itself is known.
+    """
 
     changed = Signal()
+    model_read = Signal()
 
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
@@ -55,7 +59,7 @@ class StartChooser(QObject):
         self.layers = _spin("layers", 1, 96, 4, self.tr("Layers"))
         self.width = _spin("width", 16, 8192, 256, self.tr("Width"), step=64)
         self.pieces = _spin("setting_vocab_size", 128, 1_000_000, defaults.vocab_size, self.tr("WordPieces"))
-        self.trim = _spin("setting_trim_vocab", 0, 1_000_000, 0, self.tr("Keep WordPieces"))
+        self.trim = _spin("setting_trim_vocab", 0, 1_000_000, 0, self.tr("Keep pieces"))
         self.trim.setSpecialValueText(words.tr_engine(settings_of(StartConfig)["trim_vocab"].auto))
         self.refusal = self.model_box.refusal
         self.refusal.setObjectName("refusal_start")
@@ -237,6 +241,7 @@ class StartChooser(QObject):
         self.info = info
         if not info.is_new:
             self.trim.setMaximum(info.config.vocab_size)
+            self.model_read.emit()
         self._fill_sizes()
         self._show_fitting()
         self.changed.emit()

@@ -263,7 +263,7 @@ class OverTableView(QWidget):
         self.said.setToolTip(
             tip(
                 self.tr(
-                    "The intervals are over texts. Both numbers are per WordPiece, so they compare "
+                    "The intervals are over texts. Both numbers are per piece, so they compare "
                     "only models with the same vocabulary. (Salazar et al. 2020)"
                 )
             )

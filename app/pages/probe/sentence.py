@@ -46,7 +46,7 @@ class SentenceCard(Card):
         self.refresh()
 
     def _make_corner(self) -> None:
-        pieces = self.tr("Mask single WordPieces, as the model reads them, instead of whole words")
+        pieces = self.tr("Mask single pieces, as the model reads them, instead of whole words")
         self.switch = SegmentedButtons(
             "probe_by",
             (

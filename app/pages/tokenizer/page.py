@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -14,7 +16,9 @@ from app.look.widgets import GAP, button, named
 from app.pages.inside.kept_page import KeptPage
 from app.pages.stated_page import InBar
 from app.pages.tokenizer.learn import LearnDialog
-from app.pages.tokenizer.state import TokenizerState
+from app.pages.tokenizer.requests import is_model
+from app.pages.tokenizer.side_by_side import SideBySideView
+from app.pages.tokenizer.state import SIDE, TABLE, TEXT, VIEWS, TokenizerState
 from app.pages.tokenizer.table import TableTokensView
 from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar, name_of_vocabulary
@@ -24,12 +28,11 @@ from engine.errors import UserError, marked
 from engine.model.model_name import ModelName
 from engine.questions.tokenize import TokenizeQuestion
 
-VIEWS = ("text", "table")
 LONGEST_COMMAND = 100_000  # bytes of texts; a shell takes 131,072 in a word
 
 
 class TokenizerPage(KeptPage[TokenizerState]):
-    """Two views: one text step by step, and the open table as a whole."""
+    """Three views: one text step by step, in several vocabularies, and the open table as a whole."""
 
     state_kind = TokenizerState
 
@@ -42,10 +45,11 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.bar = VocabularyBar(session)
         self.banner = Banner(name="tokenizer_banner")
         self.text_view = TextView(session, self.bar)
+        self.side_view = SideBySideView(session, self.bar)
         self.table_view = TableTokensView(session, self.bar)
         self._seen: object = None
         self._is_stale = True
-        self.views = stacked(self.text_view, self.table_view)
+        self.views = stacked(self.text_view, self.side_view, self.table_view)
         for widget, stretch in ((self.bar, 0), (self.banner, 0), (self.views, 1)):
             self.body.addWidget(widget, stretch)
         self._add_actions()
@@ -56,16 +60,22 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.text_view.answered.connect(self.banner.hide)
         self.text_view.answered.connect(self._offer_command)
         self.table_view.refused.connect(self.refuse)
+        self.side_view.refused.connect(self.refuse)
+        self.side_view.steps_wanted.connect(self._show_steps)
         session.inspector.text_changed.connect(self._text_changed)
 
     def _add_actions(self) -> None:
         self.view_choice = SegmentedButtons(
             "tokenizer_view",
-            ((VIEWS[0], self.tr("This text"), ""), (VIEWS[1], self.tr("The open table"), "")),
+            (
+                (TEXT, self.tr("This text"), ""),
+                (SIDE, self.tr("Compare"), self.tr("One text in several vocabularies, side by side")),
+                (TABLE, self.tr("The table"), self.tr("All rows of the open table")),
+            ),
             gap=GAP,
             height=30,
         )
-        self.view_choice.chosen.connect(lambda key: self.show_view(VIEWS.index(key)))
+        self.view_choice.chosen.connect(self.show_view)
         self.header.add_action(self.view_choice)
         self.learn_button = button(self.tr("Train a vocabulary…"), name="tokenizer_learn", call=self._learn)
         self.learn_button.setToolTip(self.tr("Make your own vocab.txt from a text"))
@@ -75,19 +85,26 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.header.add_action(self.learn_button)
         self._offer_command()
 
-    def show_view(self, view: int) -> None:
-        """Show one text (0) or the open table (1)."""
+    def show_view(self, view: str) -> None:
+        """Show one of VIEWS."""
         self.banner.hide()
-        self.view_choice.set_current(VIEWS[view])
-        self.views.setCurrentIndex(view)
+        self.view_choice.set_current(view)
+        self.views.setCurrentIndex(VIEWS.index(view))
         self.in_bar_changed.emit()
         self._offer_command()
+
+    @property
+    def view(self) -> str:
+        """Which of VIEWS is shown."""
+        return VIEWS[self.views.currentIndex()]
 
     def _offer_command(self) -> None:
         """Let the line be copied where a command does what is on screen."""
         found, said = self.text_view.found, ""
         if self.views.currentWidget() is self.table_view:
             lacking = self.tr("No command measures a whole table. Switch to “This text” to copy one.")
+        elif self.views.currentWidget() is self.side_view:
+            lacking = self.tr("A command splits with one vocabulary. Switch to “This text” to copy one.")
         elif found is None:
             lacking = self.tr("Type a text first.")
         elif len((found.asked.text + (found.asked.text_pair or "")).encode()) > LONGEST_COMMAND:
@@ -128,6 +145,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self._is_stale = True
         self._catch_up()
         self.table_view.catch_up()
+        self.side_view.catch_up()
         self.take_up()
 
     def _catch_up(self) -> None:
@@ -144,9 +162,13 @@ class TokenizerPage(KeptPage[TokenizerState]):
 
     @property
     def state(self) -> TokenizerState:
-        if self.views.currentWidget() is self.table_view:
+        if self.view == TABLE:
             raise UserError(
                 marked("engine", "A table is shown, which a scene cannot hold. Switch to “This text”.")
+            )
+        if self.view == SIDE and self.side_view.added:
+            raise UserError(
+                marked("engine", "A scene holds two vocabularies at most. Remove those that were added.")
             )
         first, second, inspector, view = (
             self.bar.first,
@@ -161,7 +183,7 @@ class TokenizerPage(KeptPage[TokenizerState]):
             second=None if second is None else second.path,
             text=inspector.text,
             text_pair=inspector.text_pair,
-            step=view.strip.current,
+            step=SIDE if self.view == SIDE else view.strip.current,
             row=max(0, view.chosen_row),
             most=view.max_length.value(),
             truncation=view.truncation.currentData(),
@@ -180,9 +202,9 @@ class TokenizerPage(KeptPage[TokenizerState]):
         )
 
     def open_state(self, state: TokenizerState) -> None:
-        self.show_view(0)
+        self.show_view(SIDE if state.step == SIDE else TEXT)
         first, inspector = state.vocabulary, self.session.inspector
-        if first.is_dir() and first != inspector.folder:
+        if is_model(first) and first != inspector.folder:
             inspector.choose(first)  # the other pages look into it too
         if self.bar.first is None or self.bar.first.path != first:
             self.bar.choose(first)
@@ -198,8 +220,17 @@ class TokenizerPage(KeptPage[TokenizerState]):
         self.text_view.take_state(state)
 
     def figures_shown(self) -> tuple[Figure, ...]:
-        found = (self.text_view.plot, self.text_view.detail.ladder)
+        found: tuple[Figure, ...] = (
+            self.text_view.plot,
+            *self.text_view.detail.searches,
+            *self.side_view.flows,
+        )
         return tuple(one for one in found if one.isVisible() and not one.is_empty)
+
+    def _show_steps(self, path: Path) -> None:
+        """Show step by step how a vocabulary splits the text."""
+        self.show_view(TEXT)
+        self.bar.choose(path)
 
     def _learn(self) -> None:
         dialog = LearnDialog(self.session, self)

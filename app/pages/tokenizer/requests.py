@@ -8,13 +8,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+import platformdirs
+
+from app.plots.piece_flow import FlowPiece
 from app.plots.pieces_layout import PieceChip, WordColumn
+from app.shipped import sample_passages
 from engine.errors import ConfigError, Sentence, marked
 from engine.events import Progress, Steps
 from engine.inspect.token_rows import TokenRow, padding_row, token_rows
 from engine.inspect.tokenizing import TableTokens, measure_table
+from engine.inspect.treatment import Treatment, treatment
 from engine.model.config import BertConfig
 from engine.model.weights import read_config
+from engine.text.corpus.other_kinds import three_kinds
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.roles import Roles
 from engine.text.table import Table
@@ -26,6 +32,9 @@ MOST_CHARACTERS = 100_000  # of a text; a longer one belongs into a table
 MOST_COLUMNS = 1_000  # words that are drawn; the table below has every piece
 USUAL_LENGTH = 512  # of a vocabulary without a model
 MULTIPLE = 8
+MOST_COMPARED = 10_000  # characters of a text in several vocabularies
+MOST_FLOWING = 2_000  # pieces that are drawn of a text that is compared
+SAMPLE_SIZE = 8_192  # pieces of a vocabulary that is trained to be compared
 _SIGNS = {"\n": "↵", "\r": "↵", "\t": "→"}
 
 
@@ -78,10 +87,15 @@ def read_vocabulary(path: Path) -> OpenVocabulary:
     """Return the vocabulary of a model folder or of a vocab.txt. Raises: ModelError, DataError."""
     wordpiece = read_tokenizer(path) if path.is_dir() else WordPiece.from_vocab(path)
     longest = USUAL_LENGTH
-    if (path / "config.json").is_file():
+    if is_model(path):
         config: BertConfig = read_config(path)
         longest = config.max_position_embeddings
     return OpenVocabulary(path, wordpiece, longest, wordpiece.notes)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a vocabulary is that of a model, which other pages can look into."""
+    return (path / "config.json").is_file()
 
 
 def look(asked: TextToCut) -> Steps[Tokenization]:
@@ -144,7 +158,60 @@ def measure(
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedText:
+    """What one of several vocabularies makes of a text. pieces: as they are drawn."""
+
+    vocabulary: OpenVocabulary
+    treatment: Treatment
+    pieces: tuple[FlowPiece, ...]
+
+
+def compare(text: str, vocabularies: Sequence[OpenVocabulary]) -> Steps[tuple[ComparedText, ...]]:
+    """Return what each vocabulary makes of a text."""
+    found = list[ComparedText]()
+    for done, one in enumerate(vocabularies):
+        yield Progress(stage=marked("engine", "Tokenizing"), done=done, total=len(vocabularies))
+        tokenizer = one.wordpiece
+        traced = _trace(tokenizer, tokenizer.with_masks(text))
+        found.append(ComparedText(one, treatment(tokenizer, traced), tuple(_flow_of(traced))))
+    return tuple(found)
+
+
+def open_three_kinds() -> Steps[tuple[OpenVocabulary, ...]]:
+    """Return three vocabularies of the sample passages, a kind each; trained at the first call.
+
+    Raises: UserError of the disk.
+    """
+    texts = [text for some in sample_passages() for text in some]
+    folders = yield from three_kinds(texts, SAMPLE_SIZE, kinds_root())
+    return tuple(map(read_vocabulary, folders))
+
+
+def kinds_root() -> Path:
+    """Return the folder of the vocabularies that can be trained again."""
+    return Path(platformdirs.user_cache_dir("cloze", appauthor=False)) / "vocabularies"
+
+
 # ---- what is drawn
+
+
+def _flow_of(found: Trace) -> Iterator[FlowPiece]:
+    """Yield a text's pieces, the first MOST_FLOWING of them."""
+    before = 0
+    for place, (text, number, (start, stop)) in enumerate(
+        zip(found.pieces[:MOST_FLOWING], found.ids, found.offsets, strict=False)
+    ):
+        word = found.word_of(place)
+        yield FlowPiece(
+            text,
+            joined=start == before and place > 0,
+            span=found.text[start:stop],
+            id=number,
+            shade=word % 2,
+            is_unknown=number == found.unk_id,
+        )
+        before = stop
 
 
 def columns_of(

@@ -80,12 +80,12 @@ class TokenRows(RowsModel):
             return TableColumn(head, value, help=said, told=lambda row: _long(str(value(row))), **more)
 
         number = partial(column, side=RIGHT)
-        goes_on = self.tr("## before a piece: it continues the word")
+        marks = self.tr("## before a piece: it continues the word. Ġ or ▁: there is a space before it")
         place = self.tr("position_ids: the position in the model input")
         span = self.tr("Where the piece begins and ends in the text, in characters counted from 0")
         return (
             number(self.tr("Position"), self._position, place),
-            column(self.tr("Piece"), of("piece"), goes_on),
+            column(self.tr("Piece"), of("piece"), marks),
             number(self.tr("ID"), of("id"), self.tr("input_ids: the number in the vocabulary")),
             number(self.tr("Segment"), self._segment, self.tr("token_type_ids: 0 for A, 1 for B")),
             number(self.tr("Mask"), of("mask"), self.tr("attention_mask: 1 is read, 0 is padding")),

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look.labels import label
-from app.look.layout import STRETCH, column
+from app.look.layout import STRETCH, column, stacked
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card, button, named
 from app.pages.tokenizer.requests import Tokenization
@@ -24,15 +24,19 @@ from app.pages.tokenizer.words import (
     frame_words,
     kind_words,
     match_words,
-    pieces_words,
     rows_words,
     seen,
     split_words,
     words_words,
 )
 from app.plots.buttons import save_icon
+from app.plots.figure import Figure
+from app.plots.merges import MergesPlot
 from app.plots.pieces_ladder import LadderPlot
-from engine.text.trace import SpelledWays, TracedWord, ways_of
+from app.plots.spelled_ways import WaysPlot
+from engine.text.merges import MergedBytes, merges_of
+from engine.text.trace import TracedWord
+from engine.text.ways import SpelledWays, ways_of
 
 MATCH = "match"
 BESIDE = 34  # px around the words of a step
@@ -45,7 +49,7 @@ class StepStrip(SegmentedButtons):
         steps = ((key, "", "") for key in STEPS)
         super().__init__("tokenizer_step", tuple(steps), parent, gap=8, height=30, is_wide=True)
         self._names = (
-            self.tr("Clean"), self.tr("Split"), self.tr("Match"),
+            self.tr("Clean"), self.tr("Split"), self.tr("Pieces"),
             self.tr("Special tokens"), self.tr("Model input"),
         )  # fmt: skip
         self._said = [""] * len(STEPS)
@@ -62,7 +66,7 @@ class StepStrip(SegmentedButtons):
             said = [
                 changes_words(sum(len(trace.changes) for trace in found.traces)),
                 words_words(num_words),
-                pieces_words(sum(len(trace.ids) for trace in found.traces)),
+                count(sum(len(trace.ids) for trace in found.traces)),
                 self.tr("{count} added").format(count=count(num_special)),
                 self.tr("{count} of {most}").format(
                     count=count(found.num_real), most=count(found.asked.max_length)
@@ -107,16 +111,19 @@ class StepCard(Card):
         self.split_view = RowsView("tokenizer_words", self.tr("Words of the basic split"))
         self.split_view.show_model(self.split, (150,))
         self.ladder = named(LadderPlot(self.tr("The search for a word’s pieces")), "tokenizer_ladder")
-        self._save = save_icon(self.ladder)
-        self.add_corner(self._save)
+        self.merges = named(MergesPlot(self.tr("The merges of a word’s bytes")), "tokenizer_merges")
+        self.ways = named(WaysPlot(self.tr("The ways to spell a word")), "tokenizer_ways")
+        self.searches: tuple[Figure, ...] = (self.ladder, self.merges, self.ways)
+        self._saves = tuple(map(save_icon, self.searches))
+        self.add_corner(*self._saves)
         self._lay_out()
         self.changes_view.walked.connect(self._change_walked)
         self.split_view.walked.connect(self._word_walked)
         self.show_step(MATCH)
 
     def _lay_out(self) -> None:
-        self._stack = QStackedWidget()
-        below: tuple[QWidget | None, ...] = (self.changes_view, self.split_view, self.ladder, None, None)
+        self._stack, self._search = QStackedWidget(), stacked(*self.searches)
+        below: tuple[QWidget | None, ...] = (self.changes_view, self.split_view, self._search, None, None)
         for number, (key, text, widget) in enumerate(zip(STEPS, self.texts, below, strict=True)):
             text.setObjectName(f"tokenizer_why_{key}")
             page = QWidget()
@@ -146,7 +153,8 @@ class StepCard(Card):
                 self.tr("5  The model input"),
             )[step]
         )  # fmt: skip
-        self._save.setVisible(key == MATCH)
+        self._is_match = key == MATCH
+        self._show_saves()
 
     def set_tokenization(self, found: Tokenization | None) -> None:
         """Explain a text, or nothing."""
@@ -164,17 +172,29 @@ class StepCard(Card):
         """Explain the match of a word, and choose it among the words; place -1: none."""
         word: TracedWord | None = None
         ways: SpelledWays | None = None
+        merges: MergedBytes | None = None
         if self._found is not None and place >= 0:
             word = self._found.traces[segment].words[place]
-            ways = ways_of(self._found.asked.first.wordpiece, self._found.traces[segment], word)
+            asked = self._found.asked.first.wordpiece, self._found.traces[segment], word
+            ways, merges = ways_of(*asked), merges_of(*asked)
             self.split_view.go_to(place + (len(self._found.traces[0].words) if segment else 0))
         else:
             self.split_view.go_to(-1)
-        self.texts[STEPS.index(MATCH)].setText(match_words(word, ways) if self._found is not None else "")
+        said = match_words(word, ways, merges) if self._found is not None else ""
+        self.texts[STEPS.index(MATCH)].setText(said)
         has_search = word is not None and bool(word.matches)
         unknown = self._found.asked.first.wordpiece.unk_id if self._found else -1
         self.ladder.set_word(word if has_search else None, unknown)
-        self._save.setEnabled(has_search)
+        self.merges.set_merges(merges)
+        self.ways.set_ways(ways)
+        self._search.setCurrentWidget(self.ways if ways else self.merges if merges else self.ladder)
+        self._show_saves()
+
+    def _show_saves(self) -> None:
+        """Offer to save the picture that is shown."""
+        for figure, save in zip(self.searches, self._saves, strict=True):
+            save.setVisible(self._is_match and self._search.currentWidget() is figure)
+            save.setEnabled(not figure.is_empty)
 
     # ---- lists of A, then of B
 

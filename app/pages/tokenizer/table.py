@@ -115,7 +115,7 @@ class TableTokensView(QWidget):
         bars = [(word, count) for word, count in one.unknown_words[:MOST_BARS]]
         total = max(1, one.num_unknown)
         self.unknown.set_bars(bars, shares=[count / total for _word, count in bars])
-        self.unknown.set_empty_text(self.tr("Every word of the table can be spelled: no [UNK]."))
+        self.unknown.set_empty_text(self.tr("Every word of the table can be spelled. None is unknown."))
         self.unknown_card.set_hint(
             self.tr("{count} different").format(count=words.number(one.num_unknown_words))
             if one.num_unknown_words
@@ -166,7 +166,9 @@ class TableTokensView(QWidget):
             (self.tr("Rows"), "", lambda one: number(len(one.lengths))),
             (
                 self.tr("Pieces per word"),
-                self.tr("1 if every word is in the vocabulary. Without punctuation; [UNK] is one piece"),
+                self.tr(
+                    "1 if every word is in the vocabulary. Without punctuation; an unknown word is one piece"
+                ),
                 lambda one: words.decimal(one.fertility, 2),
             ),
             (
@@ -175,11 +177,11 @@ class TableTokensView(QWidget):
                 lambda one: share(one.whole_share),
             ),
             (
-                self.tr("Pieces that are [UNK]"),
+                self.tr("Unknown pieces"),
                 "",
                 lambda one: _small_share(one.unknown_share, one.num_unknown),
             ),
-            (self.tr("Rows with [UNK]"), "", lambda one: number(int((one.unknown > 0).sum()))),
+            (self.tr("Rows with unknown pieces"), "", lambda one: number(int((one.unknown > 0).sum()))),
             (self.tr("Half of the rows: up to"), self.tr("Pieces, including [CLS] and [SEP]"), at(0.5)),
             (self.tr("90 % of them: up to"), "", at(0.9)),
             (self.tr("99 % of them: up to"), "", at(0.99)),

@@ -22,9 +22,9 @@ from app.look.layout import column, row
 from app.look.widgets import GAP, Card, named, tidy_spin
 from app.pages.anatomy.state import AnatomyState, Walk
 from app.pages.inside.texts import TextPair
-from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, look
+from app.pages.tokenizer.requests import MOST_CHARACTERS, TextToCut, Tokenization, is_model, look
 from app.pages.tokenizer.rows import CHARACTERS, PIECE, ChipDelegate, RowsView, TokenRows
-from app.pages.tokenizer.state import LONGEST, PADDINGS, TokenizerState
+from app.pages.tokenizer.state import LONGEST, PADDINGS, STEPS, TokenizerState
 from app.pages.tokenizer.steps import StepCard, StepStrip
 from app.pages.tokenizer.vocabulary import VocabularyBar
 from app.pages.tokenizer.words import summary
@@ -38,7 +38,7 @@ QUICK = 20_000  # characters that do not wait for a model's answer
 REST_MS = 150  # after the last turn at a spin box
 DETAIL_WIDTH, NARROW_DETAIL = 340, 284
 NARROW = 900  # px of the page's width, below which a column of the rows gives way
-WIDTHS, NARROW_WIDTHS = (78, 124, 68, 84, 62, 96), (74, 84, 58, 80, 58, 96)
+WIDTHS, NARROW_WIDTHS = (78, 124, 76, 84, 62, 96), (74, 84, 66, 80, 58, 96)
 
 
 class TextView(QWidget):
@@ -109,7 +109,7 @@ class TextView(QWidget):
         self.found, self._row = found, -1
         self.plot.set_empty_text(self.tr("Type a text above to see the pieces that it is split into."))
         first = self._bar.first
-        self.detail.anatomy_link.setVisible(found is not None and first is not None and first.path.is_dir())
+        self.detail.anatomy_link.setVisible(found is not None and first is not None and is_model(first.path))
         self.strip.set_tokenization(found)
         self.detail.set_tokenization(found)
         self.rows.set_tokenization(found)
@@ -138,8 +138,9 @@ class TextView(QWidget):
             self.max_length.setValue(state.most)
         self.truncation.choose(state.truncation)
         self.padding.choose(state.padding)
-        self.strip.set_current(state.step)
-        self.detail.show_step(state.step)
+        if state.step in STEPS:
+            self.strip.set_current(state.step)
+            self.detail.show_step(state.step)
         self._wanted_row = state.row
         self.ask()
         if self.found is not None and not (self._quick.is_asking or self._long.is_asking):
@@ -153,7 +154,7 @@ class TextView(QWidget):
             number
             for number, row in enumerate(rows)
             if (word := self.found.word_of(row)) is not None
-            and word.outcome in ("pieces", "unknown", "likeliest", "partly")
+            and word.outcome in ("pieces", "unknown", "likeliest", "partly", "merged")
         )
         return next(odd, 1 if len(rows) > 1 else 0)
 
@@ -184,7 +185,8 @@ class TextView(QWidget):
         lines.append(("text A", asked.text))
         if asked.text_pair is not None:
             lines.append(("text B", asked.text_pair))
-        self.detail.ladder.set_caption(lines[:2])
+        for figure in self.detail.searches:
+            figure.set_caption(lines[:2])
         self.plot.set_caption([*lines, ("most rows", str(asked.max_length)), ("cut", asked.truncation)])
 
     # ---- one piece, shown everywhere

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from app.pages.choose.new_model import (
     vocabularies,
     vocabulary_name,
 )
-from app.pages.tokenizer.requests import OpenVocabulary, read_vocabulary
+from app.pages.tokenizer.requests import OpenVocabulary, is_model, kinds_root, read_vocabulary
 from app.pages.tokenizer.words import vocabulary_words
 from app.session import Session
 from app.work.titles import model_title
@@ -42,6 +43,7 @@ class VocabularyBar(QWidget):
         self.first: OpenVocabulary | None = None
         self.second: OpenVocabulary | None = None
         self._wanted: list[Path | None] = [None, None]
+        self._offered: list[Path] = []  # beside models and files
         self._followed: Path | None = None
         self.boxes = tuple(
             ModelBox(name, said, session, vocabulary_will_do=True)
@@ -80,6 +82,11 @@ class VocabularyBar(QWidget):
             self._reading[1].drop()
             self._fill()
             self.changed.emit()
+
+    def offer(self, paths: Sequence[Path]) -> None:
+        """List these vocabularies, too, among those to choose."""
+        self._offered = list(paths)
+        self._fill()
 
     @property
     def is_reading(self) -> bool:
@@ -131,7 +138,7 @@ class VocabularyBar(QWidget):
     def _open_first(self, path: str) -> None:
         self._remember(path)
         place = Path(path).absolute()
-        if (place / "config.json").is_file():  # the other pages look into it too
+        if is_model(place):  # the other pages look into it too
             self._inspector.choose(place)
         self.choose(place)
 
@@ -149,6 +156,7 @@ class VocabularyBar(QWidget):
         for place, box in enumerate(self.boxes):
             wanted = self._wanted[place]
             files = [BoxChoice(vocabulary_name(path), path, path) for path in vocabularies(settings)]
+            files += [BoxChoice(name_of_vocabulary(path), str(path), str(path)) for path in self._offered]
             if wanted is not None and wanted.is_file() and str(wanted) not in [one.data for one in files]:
                 files.insert(0, BoxChoice(vocabulary_name(wanted), str(wanted), str(wanted)))
             ask = partial(ask_for_vocabulary, self, settings, box.chosen.emit)
@@ -176,5 +184,11 @@ class VocabularyBar(QWidget):
 
 
 def name_of_vocabulary(path: Path) -> str:
-    """Return what a vocabulary is called: a model's folder or a file."""
+    """Return what a vocabulary is called: a model's folder, one that was trained here, or a file."""
+    if path.is_relative_to(kinds_root()):
+        return {
+            "wordpiece": words.translate("tokenizer_words", "WordPiece, small"),
+            "byte-level": words.translate("tokenizer_words", "Byte-level BPE, small"),
+            "unigram": words.translate("tokenizer_words", "Unigram, small"),
+        }.get(path.name, path.name)
     return model_title(path) if path.is_dir() else vocabulary_name(path)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from app import words
 from app.pages.tokenizer.requests import OpenVocabulary, Tokenization
 from app.plots.token_labels import is_right_to_left
-from engine.text.trace import LONGEST, Change, SpelledWays, TracedWord
+from engine.inspect.treatment import ACCENTS, CAPITALS, EMOJI, IDEOGRAPHS, NUMBERS, SPELLING
+from engine.text.merges import MergedBytes
+from engine.text.trace import LONGEST, Change, TracedWord
+from engine.text.ways import SpelledWays
 from engine.text.wordpiece import WordPiece
 
 
@@ -13,6 +16,30 @@ def vocabulary_words(found: OpenVocabulary) -> str:
     """Return a vocabulary in a line: how many pieces, and how text is cleaned for it."""
     wordpiece = found.wordpiece
     return f"{pieces_words(wordpiece.vocab_size)} · {_casing(found)}"
+
+
+def way_words(found: OpenVocabulary) -> str:
+    """Return what kind of pieces a vocabulary has, and how many."""
+    return f"{words.tr_engine(found.wordpiece.way)} · {pieces_words(found.wordpiece.vocab_size)}"
+
+
+def unknown_words(count: int) -> str:
+    """Return how many pieces are unknown."""
+    if not count:
+        return words.translate("tokenizer_words", "none unknown")
+    return words.translate("tokenizer_words", "{count} unknown").format(count=words.number(count))
+
+
+def topic_words(topic: str) -> str:
+    """Return what of a text is told of."""
+    return {
+        CAPITALS: words.translate("tokenizer_words", "Capitals"),
+        ACCENTS: words.translate("tokenizer_words", "Accents"),
+        IDEOGRAPHS: words.translate("tokenizer_words", "Chinese"),
+        EMOJI: words.translate("tokenizer_words", "Emoji"),
+        NUMBERS: words.translate("tokenizer_words", "Numbers"),
+        SPELLING: words.translate("tokenizer_words", "Restored"),
+    }[topic]
 
 
 def _casing(found: OpenVocabulary) -> str:
@@ -74,6 +101,7 @@ def change_words(change: Change) -> str:
         "accent": words.translate("tokenizer_words", "accent off"),
         "lower": words.translate("tokenizer_words", "lower case"),
         "plain": words.translate("tokenizer_words", "its plain form"),
+        "composed": words.translate("tokenizer_words", "letter and accent as one"),
     }
     return ", ".join(said[kind] for kind in change.kinds)
 
@@ -138,8 +166,13 @@ def split_words(found: Tokenization) -> str:
     )
 
 
-def match_words(word: TracedWord | None, ways: SpelledWays | None = None) -> str:
-    """Return how a word became pieces. Args: ways: of pieces with scores, what else was possible."""
+def match_words(
+    word: TracedWord | None, ways: SpelledWays | None = None, merges: MergedBytes | None = None
+) -> str:
+    """Return how a word became pieces.
+
+    Args: ways: of pieces with scores, what else was possible. merges: of bytes, what joined them.
+    """
     if word is None:
         return words.translate("tokenizer_words", "Choose a piece of the text to see how it was found.")
     name = _isolated(words.shorten(word.text, 40))
@@ -156,6 +189,8 @@ def match_words(word: TracedWord | None, ways: SpelledWays | None = None) -> str
             said = words.translate(
                 "tokenizer_words", "“{word}” is not in the vocabulary as a whole, or not likely enough."
             )
+        case "merged":
+            said = words.translate("tokenizer_words", "“{word}” ends as several pieces: no merge joins them.")
         case "partly":
             said = words.translate(
                 "tokenizer_words",
@@ -181,30 +216,39 @@ def match_words(word: TracedWord | None, ways: SpelledWays | None = None) -> str
     if is_right_to_left([word.text]):
         said = f"\u200e{said}"
     said = said.format(word=name, first=first, count=words.number(len(word.text)), most=LONGEST)
-    return f"{said}\n\n{_ways_words(ways)}" if ways is not None else said
+    more = _ways_words(ways) if ways is not None else _merges_words(merges) if merges is not None else ""
+    return f"{said}\n\n{more}" if more else said
+
+
+def _merges_words(found: MergedBytes) -> str:
+    """Return how many merges joined some bytes."""
+    count, total = len(found.merges), len(found.pieces)
+    if not count:
+        return words.translate("tokenizer_words", "No two of its bytes are joined by a merge.")
+    said = (
+        words.translate("tokenizer_words", "Its {total} bytes are joined once.")
+        if count == 1
+        else words.translate("tokenizer_words", "Its {total} bytes are joined {count} times.")
+    )
+    order = words.translate(
+        "tokenizer_words",
+        "Of all merges that fit, the one that was learned first comes first. Its number is at the right.",
+    )
+    return f"{said} {order}".format(total=words.number(total), count=words.number(count))
 
 
 def _ways_words(ways: SpelledWays) -> str:
-    """Return the scores of a spelling, and those of the next best."""
-
-    def spelled(pieces: tuple[str, ...], scores: tuple[float, ...]) -> str:
-        each = zip(pieces, scores, strict=True)
-        return ", ".join(f"{_isolated(piece)} ({words.decimal(score, 1)})" for piece, score in each)
-
+    """Return the sum of scores of a spelling, and that of the next best."""
     said = words.translate(
         "tokenizer_words",
-        "Of all ways to spell “{whole}”, this has the largest sum of scores, {sum}: {pieces}.",
-    ).format(
-        whole=_isolated("".join(ways.pieces)),
-        sum=words.decimal(sum(ways.scores), 1),
-        pieces=spelled(ways.pieces, ways.scores),
-    )
+        "Of all ways to spell “{whole}” in pieces, the first one below has the largest sum of scores, {sum}.",
+    ).format(whole=_isolated(ways.whole), sum=words.decimal(sum(ways.scores), 1))
     if not ways.other:
         return f"{said} {words.translate('tokenizer_words', 'There is no other way.')}"
-    other = words.translate("tokenizer_words", "The next is {pieces}: {sum}.").format(
-        pieces=spelled(ways.other, ways.other_scores), sum=words.decimal(sum(ways.other_scores), 1)
+    other = words.translate(
+        "tokenizer_words", "The next best has {sum}. Below them are all other pieces that fit."
     )
-    return f"{said} {other}"
+    return f"{said} {other.format(sum=words.decimal(sum(ways.other_scores), 1))}"
 
 
 def _isolated(name: str) -> str:
@@ -264,7 +308,7 @@ def rows_words(found: Tokenization) -> str:
     """Return what the columns of the rows say, and what was cut or filled up."""
     said = [
         words.translate(
-            "tokenizer_words", "Position: 0, 1, 2 and so on. The model learned a vector for each."
+            "tokenizer_words", "Position: 0, 1, 2 and so on, by which the model knows the order."
         ),
         words.translate("tokenizer_words", "Attention mask: 1 for what is read, 0 for padding."),
     ]
@@ -286,8 +330,8 @@ def rows_words(found: Tokenization) -> str:
         said.append(
             words.translate(
                 "tokenizer_words",
-                "{count} rows of [PAD] are added, so that texts of different lengths fit one table.",
-            ).format(count=words.number(found.num_padding))
+                "{count} rows of {pad} are added, so that texts of different lengths fit one table.",
+            ).format(count=words.number(found.num_padding), pad=_pad_of(found))
         )
     return "\n\n".join(said)
 
@@ -313,3 +357,8 @@ def summary(found: Tokenization) -> str:
         first=parts[0], second=parts[-1]
     )
     return said if len(parts) > 1 else parts[0]
+
+
+def _pad_of(found: Tokenization) -> str:
+    tokenizer = found.asked.first.wordpiece
+    return tokenizer.tokens[tokenizer.pad_id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from engine.errors import UserError, marked
 from engine.family.questions.analogy import Analogy
 from engine.family.questions.blank import FillBlank
 from engine.family.questions.claims import Claims
@@ -15,11 +16,17 @@ from engine.family.questions.question import FamilyQuestion
 from engine.family.questions.results import Results
 from engine.family.questions.senses import WordSenses
 from engine.family.questions.task import SameTask
+from engine.family.questions.text_blanks import TextBlanks
 from engine.family.questions.word_files import Analogies, Similarity, WordFiles
 
 OPTIONS: tuple[type[FamilyQuestion[Any]], ...] = (
     *(GoOn, NearestWords, WordSenses, Analogy, Analogies, Similarity, WordFiles),
-    *(FollowsSentence, SameTask, Claims, Results),
+    *(FollowsSentence, SameTask, TextBlanks, Claims, Results),
+)
+_NO_OTHERS = marked(
+    "engine",
+    "This question is for the members of the family only. Ask other models for a [MASK], or with "
+    "--senses or --blanks.",
 )
 
 
@@ -30,4 +37,7 @@ def question_of(options: Namespace) -> FamilyQuestion[Any]:
         for kind in OPTIONS
         if kind.option is not None and getattr(options, kind.option.name) not in (None, False)
     )
-    return next(asked, FillBlank).given_by(options)
+    kind = next(asked, FillBlank)
+    if options.beside and not kind.takes_others:
+        raise UserError(_NO_OTHERS)
+    return kind.given_by(options)

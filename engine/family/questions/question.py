@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
@@ -34,11 +34,12 @@ class Option:
 @dataclass(frozen=True)
 class FamilyQuestion(Generic[T]):
     """A question to the family in a folder. option: its own of family-ask; None asks by texts alone. head:
-    over the columns of its answers.
+    over the columns of its answers. takes_others: whether it is put to models that are no members, too.
     """
 
     option: ClassVar[Option | None] = None
     head: ClassVar[tuple[str, ...]] = ()
+    takes_others: ClassVar[bool] = False
 
     folder: Path
 
@@ -104,6 +105,11 @@ class FamilyQuestion(Generic[T]):
 def bert_arguments(folder: Path | None) -> list[str]:
     """Return what names a BERT that answers in the place of the family's."""
     return [] if folder is None else ["--bert", str(folder)]
+
+
+def other_arguments(folders: Sequence[Path]) -> list[str]:
+    """Return what names models that answer next to the members."""
+    return ["--beside", *map(str, folders)] if folders else []
 
 
 def one_text(options: Namespace) -> str:

@@ -23,13 +23,13 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.model.activations import activation
 from engine.model.config import FIRST_LAST, BertConfig
 from engine.model.families.rotary_shape import RotaryConfig
-from engine.model.names import GATED, plain_name, published_names
+from engine.model.names import GATED, GATED_LAST, plain_name, published_names
 
 Weights = Mapping[str, Tensor]  # by their published names, without "bert."
 
 _NO_PLAIN_SCORES = marked(
     "engine",
-    "In {name}, a {family}, scores also come from the distance between words. Step by step does not show "
+    "In {name} ({family}), scores also come from the distance between words. Step by step does not show "
     "such a model. Choose another one.",
 )
 
@@ -52,7 +52,8 @@ def weights_of(subject: LoadedModel) -> dict[str, Tensor]:
     family = subject.config.family
     if not family.has_plain_scores:
         raise UserError(_NO_PLAIN_SCORES, name=subject.name, family=family.name)
-    stacks = {} if family.rotation(subject.config) is None else GATED
+    rotation = family.rotation(subject.config)
+    stacks = {} if rotation is None else GATED_LAST if rotation.gate_last else GATED
     found: dict[str, Tensor] = {}
     for own, tensor in (subject.language or subject.classifier or subject.bert).named_parameters():
         names = published_names(own, stacks)
@@ -213,7 +214,8 @@ def turns(
 ) -> tuple[Tensor, Tensor]:
     """Return the cosines and sines by which a layer turns the pairs of numbers of each token, (T, d / 2)."""
     pairs = torch.arange(0, width, 2, device=positions.device, dtype=dtype) / width
-    angles = positions[:, None].to(dtype) / rotation.layer(number - 1).theta ** pairs
+    layer = rotation.layer(number - 1)
+    angles = positions[:, None].to(dtype) / layer.theta**pairs / layer.slowed
     return angles.cos(), angles.sin()
 
 

@@ -223,7 +223,7 @@ def input_of(
     if pad_to and not length <= pad_to <= subject.max_length:
         template = marked(
             "engine",
-            "Padding to {length}: this text has {count} WordPieces, and the model reads at most {most}.",
+            "Padding to {length}: this text has {count} pieces, and the model reads at most {most}.",
         )
         raise UserError(template, length=pad_to, count=length, most=subject.max_length)
     filler = max(0, pad_to - length)
@@ -266,7 +266,7 @@ def check_memory(config: BertConfig, length: int, num_places: int) -> None:
     if free is not None and 4 * floats > _SHARE_OF_FREE * free:
         template = marked(
             "engine",
-            "Every number of {length} WordPieces in this model takes {needed} GB of memory, "
+            "Every number of {length} pieces in this model takes {needed} GB of memory, "
             "and {free} GB are free. Shorten the text, choose a smaller model, or close "
             "other programs.",
         )

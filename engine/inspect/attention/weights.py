@@ -36,13 +36,18 @@ Switches = npt.NDArray[np.bool_]  # (L, H), False where a head is off
 
 _KERNEL_BYTES = 8 * 2**20  # that oneDNN takes for the shapes of a new length
 _SHARE_OF_FREE = 0.8  # other programs and the picture need some too
+_ADDS = marked(
+    "engine",
+    "In the model {name}, attention also compares words by their distance, so a query and a key alone do not "
+    "give the score. Choose another picture of the head.",
+)
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionMaps:
     """What a model's heads looked at while it read a text or pair.
 
-    encoding: the text's WordPieces, T of them. words: its whole words, without special tokens. attentions:
+    encoding: the text's pieces, T of them. words: its whole words, without special tokens. attentions:
     (L, H, T, T), read-only; [layer, head, query, key], each row of keys sums to 1. hidden_states: (L + 1, T,
     D), read-only, the embeddings first; None unless asked for. on: (L, H) bool, False where a head was
     switched off: its own weights are told all the same, but nothing after it saw what it found; None where
@@ -148,7 +153,7 @@ def check_memory(config: BertConfig, num_tokens: int, *, copies: int = 1) -> Non
     raise UserError(
         marked(
             "engine",
-            "The attention of {layers} × {heads} heads over {length} WordPieces takes "
+            "The attention of {layers} × {heads} heads over {length} pieces takes "
             "{needed} GB of memory, and {free} GB are free. Shorten the text, choose a "
             "smaller model, or close other programs.",
         ),
@@ -263,7 +268,8 @@ def mean_of(maps: Sequence[Floats]) -> Floats:
 def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, place: int) -> HeadAttention:
     """Return how one head treats one token, from query to output; runs the layers before it.
 
-    Args: seen: a look of this subject; heads that were off in it are off here.
+    Args:   seen: a look of this subject; heads that were off in it are off here.
+    Raises: UserError: its scores are more than the products of queries and keys.
     """
     with looking(subject) as device:
         if seen.hidden_states is not None:
@@ -273,6 +279,8 @@ def detail(subject: LoadedModel, seen: AttentionMaps, layer: int, head: int, pla
             before = islice(layers_of(subject.bert, first, seen.on), layer)
             hidden = [first, *(states for _, states in before)][-1][0]
         block: Any = subject.bert.layers[layer]
+        if not block.attention.is_plain:
+            raise UserError(_ADDS, name=subject.name)
         q, k, v = block.queries_keys_values(hidden)  # (T, H, d)
         query, keys, values = q[place, head], k[:, head], v[:, head]
         scores = keys @ query / math.sqrt(len(query))

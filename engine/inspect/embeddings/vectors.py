@@ -36,7 +36,7 @@ from engine.text.tokenizer import Tokenizer
 
 Floats = npt.NDArray[np.float32]
 
-TEXTS_AT_ONCE = 512  # cut into WordPieces between two yields
+TEXTS_AT_ONCE = 512  # cut into pieces between two yields
 LAST = 4  # layers that "last_four" takes the mean of
 LAYERED = ("cls", "mean", "max")  # these are taken from one layer; the others say themselves which
 SENTENCE = "sentence"
@@ -50,7 +50,7 @@ KINDS = {  # how a text's vectors become one, and what that means
     ),
     "mean": (
         marked("engine", "Mean of all pieces"),
-        marked("engine", "The mean of the vectors of all WordPieces, including [CLS] and [SEP]."),
+        marked("engine", "The mean of the vectors of all pieces, including [CLS] and [SEP]."),
     ),
     "cls": (
         marked("engine", "[CLS]"),
@@ -58,11 +58,11 @@ KINDS = {  # how a text's vectors become one, and what that means
     ),
     "max": (
         marked("engine", "Maximum of all pieces"),
-        marked("engine", "The largest value of each dimension over all WordPieces."),
+        marked("engine", "The largest value of each dimension over all pieces."),
     ),
     "last_four": (
         marked("engine", "Mean of the last four layers"),
-        marked("engine", "The mean over all WordPieces and the last four layers."),
+        marked("engine", "The mean over all pieces and the last four layers."),
     ),
     "pooled": (
         marked("engine", "Pooled output"),
@@ -70,7 +70,7 @@ KINDS = {  # how a text's vectors become one, and what that means
     ),
     "mix": (
         marked("engine", "Learned mix of layers"),
-        marked("engine", "The mean over all WordPieces of all layers, mixed as this model has learned."),
+        marked("engine", "The mean over all pieces of all layers, mixed as this model has learned."),
     ),
 }
 
@@ -203,7 +203,7 @@ def embed(
 ) -> Generator[Event, None, TextEmbeddings]:
     """Return the vectors of texts, or of pairs read together: a task whose return value is `TextEmbeddings`.
 
-    Args:   pairs: the second text of each, as many as `texts`. max_length: WordPieces that are read; None: as
+    Args:   pairs: the second text of each, as many as `texts`. max_length: pieces that are read; None: as
             many as the model can.
     Raises: ModelError: no such pooling or layer; the model reads no pairs. UserError: not one text can be
             read; memory does not suffice.

@@ -7,7 +7,9 @@ Ivanova 2023, A Better Way to Do Masked Language Model Scoring.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+import re
+from bisect import bisect_right
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +22,10 @@ from engine.inspect.masked.score import PieceScore
 from engine.inspect.passes import InputRow
 from engine.text.words import Word, words_of
 
+Span = tuple[int, int]
+Pieces = tuple[int, ...]
+_WIDE = r"\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60"  # characters that no spaces part
+_SPACED = re.compile(rf"(?!\s)[{_WIDE}]|[^\s{_WIDE}]+")
 ALONE, AND_AFTER, WHOLE = "alone", "and_after", "whole"
 WITHIN_WORDS = (
     ALONE,
@@ -91,3 +97,67 @@ def hidden_with(pieces: tuple[int, ...], place: int, within_words: str) -> tuple
     if within_words == ALONE:
         return (place,)
     return pieces if within_words == WHOLE else pieces[pieces.index(place) :]
+
+
+def spaced_words(text: str) -> tuple[Span, ...]:
+    """Return where the words of a text are, as spaces part them: the same to every vocabulary.
+
+    A mark is of the word that it stands at; a Chinese or Japanese character is a word.
+    """
+    return tuple(found.span() for found in _SPACED.finditer(text))
+
+
+def pieces_within(offsets: Sequence[Span], is_special: Sequence[int], words: Sequence[Span]) -> list[Pieces]:
+    """Return for each word the places of its pieces. Args: offsets, is_special: of an `Encoding`.
+
+    Raises: UserError: a piece is of two words.
+    """
+    found: list[list[int]] = [[] for _ in words]
+    starts = [start for start, _ in words]
+    for place, (start, stop) in enumerate(offsets):
+        number = bisect_right(starts, start) - 1
+        if is_special[place] or start == stop or number < 0 or start >= words[number][1]:
+            continue  # of no word
+        if stop > words[number][1]:
+            raise UserError(
+                marked(
+                    "engine",
+                    "A piece of this vocabulary spans two words of the text, and the others hide each alone.",
+                )
+            )
+        found[number].append(place)
+    return [tuple(places) for places in found]
+
+
+def word_logs(
+    subject: LoadedModel, text: str, words: Sequence[Span]
+) -> Generator[Event, None, tuple[float | None, ...]]:
+    """Return the natural log of the probability of each word of a text, foreseen from all others; None where
+    the vocabulary does not know it. A task.
+
+    Each piece is hidden with those after it in its word: the PLL-word-l2r of Kauf and Ivanova 2023.
+    Args: words: as `spaced_words` gives them.
+    Raises: UserError: no text, too long, or a piece is of two words. ModelError without the head.
+    """
+    subject.require("masked_words")
+    encoding, wordpiece = subject.encode(text), subject.wordpiece
+    assert wordpiece.mask_id is not None
+    whole = InputRow(tuple(encoding.input_ids), tuple(encoding.token_type_ids))
+    pieces = pieces_within(encoding.offsets, encoding.special_tokens_mask, words)
+    known = [
+        number
+        for number, places in enumerate(pieces)
+        if places and wordpiece.unk_id not in (whole.ids[place] for place in places)
+    ]
+    asked = [(number, place) for number in known for place in pieces[number]]
+    rows = [
+        whole.filled(
+            dict.fromkeys(hidden_with(pieces[number], place, AND_AFTER), wordpiece.mask_id), (place,)
+        )
+        for number, place in asked
+    ]
+    scored = yield from score_rows(subject, rows, [[(whole.ids[place],)] for _, place in asked])
+    logs = dict.fromkeys(known, 0.0)
+    for (number, _), row in zip(asked, scored, strict=True):
+        logs[number] += row[0][0].log_probability
+    return tuple(logs.get(number) for number in range(len(words)))

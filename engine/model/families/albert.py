@@ -67,6 +67,7 @@ class Albert(Family):
 
     model_type = "albert"
     name = "ALBERT"
+    paper = "Lan et al. 2020"
     stem = "Albert"
     prefix = "albert."
     marks = ("albert.", "encoder.albert_layer_groups.")

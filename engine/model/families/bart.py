@@ -62,6 +62,7 @@ class Bart(Family):
 
     model_type = "bart"
     name = "BART"
+    paper = "Lewis et al. 2020"
     stem = "Bart"
     prefix = "model."
     marks = ("model.encoder.layers.", "model.shared.", "encoder.layers.", "shared.")

@@ -53,6 +53,7 @@ class DistilBert(Family):
 
     model_type = "distilbert"
     name = "DistilBERT"
+    paper = "Sanh et al. 2019"
     stem = "DistilBert"
     prefix = "distilbert."
     marks = ("transformer.layer.", "distilbert.")

@@ -50,6 +50,7 @@ class Electra(Family):
 
     model_type = "electra"
     name = "ELECTRA"
+    paper = "Clark et al. 2020"
     stem = "Electra"
     prefix = "electra."
     marks = ("electra.", "discriminator_", "embeddings_project.")

@@ -27,6 +27,7 @@ class Ernie(Family):
 
     model_type = "ernie"
     name = "ERNIE"
+    paper = "Sun et al. 2020"
     stem = "Ernie"
     prefix = "ernie."
     marks = ("ernie.", _TASKS)

@@ -26,10 +26,11 @@ _LAYER = re.compile(r"(?:(?<=\blayer\.)|(?<=\blayers\.))\d+(?=\.)")
 class Family:
     """BERT; a subclass states what is otherwise in another family.
 
-    model_type: as config.json says it. name: as it is published. stem: how the names of its classes begin.
-    prefix: before the names of its weights under a head. marks: how names of weights begin that no other
-    family has. modules: module or weight as it is published -> as BERT's is, # for the layer's number.
-    stacks: our module -> the names as BERT's would be, where its rows are stored together or apart otherwise.
+    model_type: as config.json says it. older: as its older files do. name: as it is published. paper: that
+    presents it, its year last. stem: how the names of its classes begin. prefix: before the names of its
+    weights under a head. marks: how names of weights begin that no other family has. modules: module or
+    weight as it is published -> as BERT's is, # for the layer's number. stacks: our module -> the names as
+    BERT's would be, where its rows are stored together or apart otherwise.
     heads: BERT's class -> the same for its head. own_classes: BERT's class -> its own, where not the stem
     alone differs. at_zero: BERT's weights that it lacks and that start at zero. not_needed: how names begin
     that nothing here uses -> what they are for, and the sentence of a report. other_classifier: a weight of
@@ -48,7 +49,9 @@ class Family:
     """
 
     model_type: ClassVar[str] = "bert"
+    older: ClassVar[tuple[str, ...]] = ()
     name: ClassVar[str] = "BERT"
+    paper: ClassVar[str] = "Devlin et al. 2018"
     stem: ClassVar[str] = "Bert"
     prefix: ClassVar[str] = "bert."
     marks: ClassVar[tuple[str, ...]] = ()
@@ -71,6 +74,11 @@ class Family:
     guessing_act: ClassVar[str] = ""
     has_plain_scores: ClassVar[bool] = True
     straight: ClassVar[tuple[float, float] | None] = (2.0**-10, 0.0)  # tanh, next to 0
+
+    @property
+    def year(self) -> int:
+        """When it was presented."""
+        return int(self.paper[-4:])
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a config.json's object under BERT's keys and classes; its model_type says what is built.

@@ -101,6 +101,7 @@ class ModernBert(Family):
 
     model_type = "modernbert"
     name = "ModernBERT"
+    paper = "Warner et al. 2024"
     stem = "ModernBert"
     prefix = "model."
     marks = ("model.embeddings.tok_embeddings.", "embeddings.tok_embeddings.")
@@ -198,9 +199,12 @@ class ModernBert(Family):
         ]
 
     def embeddings(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
-        from engine.model.families.rotary import WordEmbeddings
+        from engine.model.families.modules import WordEmbeddings
+        from engine.model.families.rotary import norm_of
+        from engine.model.kernels import Dropout
 
-        return WordEmbeddings(config, _own(config.extra), noise)
+        own = _own(config.extra)
+        return WordEmbeddings(config, norm_of(config, own), Dropout(own.embedding_dropout, noise))
 
     def layers(self, usual: Callable[..., nn.Module], config: Shape, noise: Any) -> Any:
         from engine.model.families.rotary import rotary_layers

@@ -56,3 +56,17 @@ class SharedLayers(nn.Module):
     def __getitem__(self, place: slice) -> list[nn.Module]: ...
     def __getitem__(self, place: int | slice) -> nn.Module | list[nn.Module]:
         return ([self.get_submodule("0")] * self._count)[place]
+
+
+class WordEmbeddings(nn.Module):
+    """The words' vectors, normed. Their places come with attention; what text they are of is not told."""
+
+    def __init__(self, config: Shape, norm: nn.LayerNorm, dropout: Dropout) -> None:
+        super().__init__()
+        self.word = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.norm = norm
+        self.dropout = dropout
+
+    def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
+        """Args: words: (..., D), looked up already. Returns: (..., D)."""
+        return self.dropout(low_where_asked(self.norm(words)))  # type: ignore[no-any-return]

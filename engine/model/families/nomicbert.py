@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import ModelError, marked
 from engine.model import names
 from engine.model.families.family import Family
-from engine.model.families.reading import check_pairs, theta_of
+from engine.model.families.reading import check_pairs, check_plain, theta_of
 from engine.model.families.rotary_shape import RotaryConfig, RotaryLayer, layer_counts, layer_kinds
 from engine.model.families.shape import Shape
 from engine.model.parts import PartKind
@@ -82,6 +82,7 @@ class NomicBert(Family):
 
     model_type = "nomic_bert"
     name = "NomicBERT"
+    paper = "Nussbaum et al. 2024"
     stem = "NomicBert"
     prefix = "nomic_bert."
     marks = ("nomic_bert.", "emb_ln.", "bert.emb_ln.")
@@ -92,14 +93,7 @@ class NomicBert(Family):
     has_next_sentence = False
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        for name, allowed in _PLAIN.items():
-            if document.get(name, allowed[0]) not in allowed:
-                template = marked(
-                    "engine",
-                    "config.json says {name} is {value}. Cloze reads a NomicBERT whose {name} is {usual}. "
-                    "Choose another model.",
-                )
-                raise ModelError(template, name=name, value=str(document[name])[:40], usual=str(allowed[0]))
+        check_plain(document, _PLAIN, self.name)
         found = {**_USUAL, **document}
         for own, bert in _KEYS.items():
             if own in found:

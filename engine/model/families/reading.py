@@ -74,3 +74,19 @@ def checked_switch(document: Mapping[str, Any], name: str) -> bool:
         template = marked("engine", "config.json says {name} is {value}; it must be true or false.")
         raise ModelError(template, name=name, value=str(value)[:40])
     return value
+
+
+def check_plain(document: Mapping[str, Any], plain: Mapping[str, tuple[Any, ...]], family: str) -> None:
+    """Refuse what is built otherwise. Args: plain: key -> what it may be, first where it is left out.
+
+    Raises: ModelError.
+    """
+    for name, allowed in plain.items():
+        if document.get(name, allowed[0]) not in allowed:
+            template = marked(
+                "engine",
+                "config.json says {name} is {value}. Cloze reads a {family} whose {name} is {usual}. Choose "
+                "another model.",
+            )
+            value, usual = str(document[name])[:40], str(allowed[0])
+            raise ModelError(template, name=name, value=value, family=family, usual=usual)

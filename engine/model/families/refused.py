@@ -11,7 +11,6 @@ _ENGLISH, _MANY = "google-bert/bert-base-uncased", "google-bert/bert-base-multil
 _RELATIVE = marked(
     "engine", "its attention uses the distance between words, where BERT has a vector for each place"
 )
-_STRETCHED = marked("engine", "it stretches the rotation by which its words have places")
 _TURNED = marked("engine", "its vectors are turned by their place in an order of their own")
 _WRITES = marked("engine", "it reads with one half and writes with the other; BERT only reads")
 _LEFT = marked("engine", "it reads from left to right and continues texts; BERT reads from both sides")
@@ -20,6 +19,7 @@ _SPARSE = marked("engine", "its attention skips most pairs of words so that text
 _OTHER_BLOCKS = marked("engine", "its layers are not built as BERT’s are")
 _TASKS = marked("engine", "it adds vectors to its words that BERT does not have")
 _NARROW = marked("engine", "its word vectors are narrower than its layers; BERT’s are not")
+_OLDER = marked("engine", "its attention and its pieces are not those of the later versions")
 _UNKNOWN = marked("engine", "its layers are not known to be BERT’s")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
@@ -28,15 +28,11 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "xmod": ("X-MOD", _OTHER_BLOCKS, "FacebookAI/xlm-roberta-base"),
     "longformer": ("Longformer", _SPARSE, _ENGLISH),
     "big_bird": ("BigBird", _SPARSE, _ENGLISH),
-    "deberta": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
-    "deberta-v2": ("DeBERTa", _RELATIVE, "google/electra-base-discriminator"),
-    "mpnet": ("MPNet", _RELATIVE, "sentence-transformers/all-MiniLM-L6-v2"),
+    "deberta": ("the first DeBERTa", _OLDER, "microsoft/deberta-v3-base"),
     "xlnet": ("XLNet", _ORDERS, _ENGLISH),
     "xlm": ("XLM", _OTHER_BLOCKS, _MANY),
     "flaubert": ("FlauBERT", _OTHER_BLOCKS, _MANY),
     "roformer": ("RoFormer", _TURNED, "google-bert/bert-base-chinese"),
-    "new": ("GTE", _STRETCHED, _MANY),
-    "gte": ("GTE", _STRETCHED, _MANY),
     "neobert": ("NeoBERT", _OTHER_BLOCKS, "answerdotai/ModernBERT-base"),
     "eurobert": ("EuroBERT", _OTHER_BLOCKS, _MANY),
     "jina_embeddings_v3": ("Jina Embeddings", _OTHER_BLOCKS, _MANY),
@@ -75,7 +71,6 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
 }
 _BEGINNINGS = {  # of names of weights -> model_type, where config.json says nothing or otherwise
     "deberta.": "deberta",
-    "mpnet.": "mpnet",
     "longformer.": "longformer",
     "mobilebert.": "mobilebert",
     "encoder.block.": "t5",

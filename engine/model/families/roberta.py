@@ -62,6 +62,7 @@ class Roberta(Family):
 
     model_type = "roberta"
     name = "RoBERTa"
+    paper = "Liu et al. 2019"
     stem = "Roberta"
     prefix = "roberta."
     heads = _HEADS
@@ -69,6 +70,7 @@ class Roberta(Family):
     not_needed = _NOT_NEEDED
     lacks = _LACKS
     has_segments = False
+    has_next_sentence = False
     guessing_act = "gelu"
 
     def read_config(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -95,6 +97,10 @@ class Roberta(Family):
     def rows_before(self, config: Shape) -> Mapping[str, int]:
         return {names.POSITIONS: config.pad_token_id + 1}
 
+    def counts_of_pretraining(self, config: Shape) -> dict[str, int]:
+        head = super().counts_of_pretraining(config)["masked-word head"]
+        return {"masked-word head": head, "pooler": 0}  # which stands under other heads alone
+
     def note(self, config: Shape) -> str:
         return marked("engine", "A RoBERTa. Only separators show where the second text begins.")
 
@@ -112,6 +118,7 @@ class XlmRoberta(Roberta):
 
     model_type = "xlm-roberta"
     name = "XLM-R"
+    paper = "Conneau et al. 2020"
     stem = "XLMRoberta"
     own_classes = _XLM_CLASSES
 
@@ -127,6 +134,7 @@ class Camembert(Roberta):
 
     model_type = "camembert"
     name = "CamemBERT"
+    paper = "Martin et al. 2020"
     stem = "Camembert"
     own_classes = _CAMEMBERT_CLASSES
 

@@ -3,7 +3,7 @@
 The pairs of numbers of each query and key are turned by an angle that grows with the token's place, so that
 their product depends on how far apart two tokens are. Nothing but the layout has to be known for that.
 Source: Su et al. 2021 (RoFormer), section 3.2; Shazeer 2020 (the gate); Warner et al. 2024 (ModernBERT);
-Nussbaum et al. 2024 (NomicBERT).
+Nussbaum et al. 2024 (NomicBERT); Zhang et al. 2024 (GTE).
 """
 
 # "..." stands for (B, T) when padded and (N,) when packed. D hidden_size, H heads, d = D / H, F
@@ -29,7 +29,7 @@ class RotaryAttention(Attention):
 
     def __init__(self, config: Shape, layer: RotaryLayer, has_bias: bool) -> None:
         super().__init__(config)
-        self.theta, self.reach = layer.theta, layer.reach
+        self.theta, self.reach, self.slowed = layer.theta, layer.reach, layer.slowed
         if not has_bias:
             self.qkv = Linear(config.hidden_size, 3 * config.hidden_size, bias=False)
             self.output = Linear(config.hidden_size, config.hidden_size, bias=False)
@@ -41,7 +41,7 @@ class RotaryAttention(Attention):
         parts = qkv.unflatten(-1, (-1, self.num_heads, self.width))  # (..., 3, H, d), or 2
         places = places_of(qkv.shape[:-1], bounds, qkv.device)
         pairs = torch.arange(0, self.width, 2, device=qkv.device, dtype=torch.float32) / self.width
-        angles = places[..., None].float() * (1.0 / self.theta**pairs)  # (..., d / 2)
+        angles = places[..., None].float() * (1.0 / self.theta**pairs / self.slowed)  # (..., d / 2)
         cosines, sines = (part[..., None, None, :] for part in (angles.cos(), angles.sin()))
         first, second = parts[..., :-1, :, :].float().chunk(2, -1)
         turned = torch.cat([first * cosines - second * sines, second * cosines + first * sines], -1)
@@ -89,7 +89,7 @@ class RotaryBlock(nn.Module):
         self.output_norm = norm_of(config, own)
         self.intermediate = Linear(width, 2 * inner, bias=own.feed_forward_bias)
         self.activation = activation(config.hidden_act)
-        self.output = Linear(inner, width, bias=own.feed_forward_bias)
+        self.output = Linear(inner, width, bias=own.has_output_bias)
         self.dropout = Dropout(config.hidden_dropout_prob, noise)
         self.attention_dropout = Dropout(config.attention_probs_dropout_prob, noise)
         self.final_norm = norm_of(config, own) if is_last else nn.Identity()
@@ -131,7 +131,7 @@ class PostNormBlock(nn.Module):
         self.attention_norm = norm_of(config, own)
         self.intermediate = Linear(width, 2 * inner, bias=own.feed_forward_bias)
         self.activation = activation(config.hidden_act)
-        self.output = Linear(inner, width, bias=own.feed_forward_bias)
+        self.output = Linear(inner, width, bias=own.has_output_bias)
         self.output_norm = norm_of(config, own)
         self.dropout = Dropout(config.hidden_dropout_prob, noise)
 
@@ -161,24 +161,21 @@ class PostNormBlock(nn.Module):
         return self.attention.queries_keys_values(hidden)
 
 
+class UpGateBlock(PostNormBlock):
+    """The same, but that the gate comes second, and dropout between."""
+
+    def feed_forward(self, attended: Tensor, hidden: Tensor) -> Tensor:
+        """Return what follows attention. All (..., D)."""
+        hidden = self.attention_norm(self.dropout(attended, hidden))
+        inner, gate = self.intermediate(hidden).chunk(2, -1)
+        output = self.output(self.dropout(self.activation(gate) * inner))
+        return self.output_norm(self.dropout(output, hidden))  # type: ignore[no-any-return]
+
+
 def rotary_layers(config: Shape, own: RotaryConfig, noise: Noise) -> nn.ModuleList:
     """Return all layers."""
-    block = RotaryBlock if own.norms_first else PostNormBlock
+    block = RotaryBlock if own.norms_first else UpGateBlock if own.gate_last else PostNormBlock
     return nn.ModuleList(block(config, own, number, noise) for number in range(config.num_hidden_layers))
-
-
-class WordEmbeddings(nn.Module):
-    """The words' vectors, normed. Their places come with attention; what text they are of is not told."""
-
-    def __init__(self, config: Shape, own: RotaryConfig, noise: Noise) -> None:
-        super().__init__()
-        self.word = nn.Embedding(config.vocab_size, config.hidden_size)
-        self.norm = norm_of(config, own)
-        self.dropout = Dropout(own.embedding_dropout, noise)
-
-    def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
-        """Args: words: (..., D), looked up already. Returns: (..., D)."""
-        return self.dropout(low_where_asked(self.norm(words)))  # type: ignore[no-any-return]
 
 
 class SegmentedEmbeddings(nn.Module):
@@ -195,6 +192,14 @@ class SegmentedEmbeddings(nn.Module):
         """Args: words: (..., D), looked up already. Returns: (..., D)."""
         summed = words + self.token_type(token_type_ids)
         return self.dropout(low_where_asked(self.norm(summed)))  # type: ignore[no-any-return]
+
+
+class OneSegmentEmbeddings(SegmentedEmbeddings):
+    """The same, where all words are of the first text."""
+
+    def forward(self, words: Tensor, token_type_ids: Tensor, position_ids: Tensor) -> Tensor:
+        """Args: words: (..., D), looked up already. Returns: (..., D)."""
+        return super().forward(words, torch.zeros_like(token_type_ids), position_ids)
 
 
 class NormedPooler(Linear):

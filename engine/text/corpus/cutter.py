@@ -1,7 +1,7 @@
-"""Cuts many sentences into WordPieces at once, for a token store: the ids of `WordPiece.encode_ids`, flat.
+"""Cuts many sentences into pieces at once, for a token store: the ids of `Tokenizer.encode_ids`, flat.
 
-Each word is cut once and looked up from then on. What comes out never depends on what was cut before, so
-texts may be cut in any order, in any number of processes.
+Of WordPieces each word is cut once and looked up from then on. What comes out never depends on what was cut
+before, so texts may be cut in any order, in any number of processes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import UserError, marked, not_among
-from engine.text.vocabulary import MASK, SPECIALS
+from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.wordpiece import WordPiece
 
 # N pieces of all sentences, S sentences, W parts of words
@@ -33,6 +33,7 @@ _IDEOGRAPHS = (  # those that tokenizers cuts off, as BERT does; it begins one r
     *(range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0), range(0x2F800, 0x2FA20)),
 )
 _NUM_CHARACTERS = 0x110000
+_NO_SPANS: Ids = np.zeros((0, 2), np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Cut:
     """Sentences as pieces, without special tokens.
 
     ids: (N,) uint16 or uint32. sizes: (S,) int32, pieces of each sentence. continues: (N,) bool, where a
-    piece goes on with the word before it; None without a segmenter.
+    piece goes on with the word before it; None where the pieces say that by themselves.
     """
 
     ids: np.ndarray
@@ -83,20 +84,65 @@ def _segmenter(name: str) -> Callable[[str], list[str]] | None:
     return cut
 
 
-class Cutter:
-    """Cuts sentences with one vocabulary. Not for several threads at once.
+class WholeCutter:
+    """Cuts sentences with any vocabulary, each anew. Not for several threads at once.
 
     Args:   segmenter: of `SEGMENTERS`. With "jieba", all pieces of a word that it finds in Chinese text
-            continue that word, except the first. Elsewhere a word is what "##" says.
+            continue that word, except the first. Elsewhere a word is what the vocabulary says.
     Raises: ConfigError, UserError, as `segmenter_version`.
     """
 
-    def __init__(self, wordpiece: WordPiece, segmenter: str = "") -> None:
-        self._wordpiece = wordpiece
+    def __init__(self, tokenizer: Tokenizer, segmenter: str = "") -> None:
+        self._tokenizer = tokenizer
         self._words_of = _segmenter(segmenter)
-        self._type = id_type(wordpiece.vocab_size)
-        inner = (token.startswith("##") and len(token) > 2 for token in wordpiece.tokens)
-        self._is_inner = np.fromiter(inner, bool, wordpiece.vocab_size)
+        self._type = id_type(tokenizer.vocab_size)
+        self._is_ideograph = _ideographs()
+
+    def cut(self, sentences: Sequence[str]) -> Cut:
+        """Return the pieces of some sentences; the ids are those of `Tokenizer.encode_ids`."""
+        if self._words_of is None:
+            found = [(ids, _NO_SPANS) for ids in self._tokenizer.encode_ids(sentences)]
+        else:
+            found = self._tokenizer.encode_spans(sentences)
+        ids = np.concatenate([np.empty(0, np.int32), *(ids for ids, _ in found)]).astype(self._type)
+        sizes = np.fromiter((len(ids) for ids, _ in found), np.int32, len(found))
+        if self._words_of is None and self._tokenizer.tells_words:
+            return Cut(ids, sizes, None)
+        continues = [self._continues_of(text, *one) for text, one in zip(sentences, found, strict=True)]
+        return Cut(ids, sizes, np.concatenate([np.empty(0, bool), *continues]))
+
+    def _continues_of(self, sentence: str, ids: Ids, spans: Ids) -> npt.NDArray[np.bool_]:
+        """Return which pieces of a sentence go on with a word. Args: spans: unread without a segmenter."""
+        goes_on = np.array(self._tokenizer.continues(ids.tolist()), bool)
+        if self._words_of is None:
+            return goes_on
+        ends = np.cumsum(self._word_lengths(sentence))
+        ideograph = self._is_ideograph[_codes(" " + sentence)]  # one place on: what stands before it
+        starts = set(ends.tolist()) | {0}
+        inside = [
+            bool(ideograph[first] or ideograph[first + 1])
+            and not (first == 0 or sentence[first - 1] == " ")
+            and first not in starts
+            for first in spans[:, 0].tolist()
+        ]
+        return np.asarray(goes_on | np.array(inside, bool))
+
+    def _word_lengths(self, sentence: str) -> list[int]:
+        if sentence.isascii() or self._words_of is None:
+            return [len(sentence)] if sentence else []
+        try:
+            words = self._words_of(sentence)
+        except UnicodeEncodeError:  # half characters, as a table of JSON can hold
+            words = self._words_of(sentence.encode("utf-8", "replace").decode())
+        return [len(word) for word in words if word]
+
+
+class Cutter(WholeCutter):
+    """Cuts sentences with one vocabulary of WordPieces, each word once. Args: as `WholeCutter`."""
+
+    def __init__(self, wordpiece: WordPiece, segmenter: str = "") -> None:
+        super().__init__(wordpiece, segmenter)
+        self._is_inner = wordpiece.may_go_on
         self._is_ideograph, self._is_alone = _characters(wordpiece)
         self._parts = _parts(wordpiece, self._is_alone)
         self._known = _Numbers()
@@ -105,8 +151,8 @@ class Cutter:
 
     def cut(self, sentences: Sequence[str]) -> Cut:
         """Return the pieces of some sentences; the ids are those of `WordPiece.encode_ids`."""
-        if self._parts is None:
-            return self._cut_whole(sentences)
+        if self._parts is None:  # with tokens that reach across words, parts of words tell too little
+            return super().cut(sentences)
         parts = list(map(self._parts.findall, sentences))
         num_parts = np.fromiter(map(len, parts), np.int64, len(parts))
         numbers = self._numbers_of(parts, int(num_parts.sum()))
@@ -146,7 +192,7 @@ class Cutter:
 
     def _cut_parts(self, parts: Sequence[str]) -> tuple[np.ndarray, npt.NDArray[np.int64]]:
         """Return the pieces of some parts, flat, and how many are of each: one text is cut fastest."""
-        encoding = self._wordpiece.encode(" ".join(parts))
+        encoding = self._tokenizer.encode(" ".join(parts))
         ids = np.array(encoding.input_ids[1:-1], self._type)
         firsts = [first for first, _ in encoding.offsets[1:-1]]
         ends = np.cumsum([len(part) + 1 for part in parts])
@@ -175,39 +221,12 @@ class Cutter:
         assert len(found) == num_parts
         return found
 
-    def _word_lengths(self, sentence: str) -> list[int]:
-        if sentence.isascii() or self._words_of is None:
-            return [len(sentence)] if sentence else []
-        try:
-            words = self._words_of(sentence)
-        except UnicodeEncodeError:  # half characters, as a table of JSON can hold
-            words = self._words_of(sentence.encode("utf-8", "replace").decode())
-        return [len(word) for word in words if word]
 
-    def _cut_whole(self, sentences: Sequence[str]) -> Cut:
-        """Cut each sentence anew: with tokens that reach across words, parts of words tell too little."""
-        cut = self._wordpiece.encode_ids(sentences)
-        ids = np.concatenate([np.empty(0, np.int32), *cut]).astype(self._type)
-        sizes = np.fromiter(map(len, cut), np.int32, len(cut))
-        if self._words_of is None:
-            return Cut(ids, sizes, None)
-        continues = [np.empty(0, bool), *map(self._continues_of, sentences)]
-        return Cut(ids, sizes, np.concatenate(continues))
-
-    def _continues_of(self, sentence: str) -> npt.NDArray[np.bool_]:
-        encoding = self._wordpiece.encode(sentence)
-        ids, firsts = np.array(encoding.input_ids[1:-1]), [start for start, _ in encoding.offsets[1:-1]]
-        ends = np.cumsum(self._word_lengths(sentence))
-        inner = self._is_inner[ids] if len(ids) else np.zeros(0, bool)
-        ideograph = self._is_ideograph[_codes(" " + sentence)]  # one place on: what stands before it
-        touches = [bool(ideograph[first] or ideograph[first + 1]) for first in firsts]
-        starts = set(ends.tolist()) | {0}
-        space = [first == 0 or sentence[first - 1] == " " for first in firsts]
-        inside = [
-            near and not gap and first not in starts
-            for near, gap, first in zip(touches, space, firsts, strict=True)
-        ]
-        return np.asarray(inner | np.array(inside, bool))
+def cutter_for(tokenizer: Tokenizer, segmenter: str = "") -> WholeCutter:
+    """Return what cuts sentences with a vocabulary of any kind. Raises: as `WholeCutter`."""
+    if isinstance(tokenizer, WordPiece):
+        return Cutter(tokenizer, segmenter)
+    return WholeCutter(tokenizer, segmenter)
 
 
 class _Numbers(dict[str, int]):
@@ -232,13 +251,18 @@ def _codes(text: str) -> npt.NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
+def _ideographs() -> npt.NDArray[np.bool_]:
+    """Return for each character whether it is an ideograph."""
+    found = np.zeros(_NUM_CHARACTERS, bool)
+    for some in _IDEOGRAPHS:
+        found[some.start : some.stop] = True
+    return found
+
+
 def _characters(wordpiece: WordPiece) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return for each character whether it is an ideograph, and whether it ends what stands before it."""
-    is_ideograph, is_alone = np.zeros((2, _NUM_CHARACTERS), bool)
-    if wordpiece.chinese_chars:
-        for some in _IDEOGRAPHS:
-            is_ideograph[some.start : some.stop] = True
-    is_alone |= is_ideograph
+    is_ideograph = _ideographs() if wordpiece.chinese_chars else np.zeros(_NUM_CHARACTERS, bool)
+    is_alone = is_ideograph.copy()
     in_tokens = set("".join(_looked_for(wordpiece)))
     is_alone[[ord(mark) for mark in _PUNCTUATION if mark not in in_tokens]] = True
     return is_ideograph, is_alone
@@ -259,5 +283,5 @@ def _parts(wordpiece: WordPiece, is_alone: npt.NDArray[np.bool_]) -> re.Pattern[
 
 def _looked_for(wordpiece: WordPiece) -> list[str]:
     """Return the tokens that are found in the text itself, before it is cut into words."""
-    usual = [name for name in (*SPECIALS.values(), MASK) if name in set(wordpiece.tokens)]
+    usual = [name for name in wordpiece.names.named.values() if name in set(wordpiece.tokens)]
     return usual + [token.content for token in wordpiece.added]

@@ -1,4 +1,4 @@
-"""Cuts text into WordPieces in several processes, in order.
+"""Cuts text into pieces, in order; into WordPieces in several processes.
 
 A worker is a bare Python that imports nothing of the program around it: no torch, no window, no main module
 of whoever calls. It lives as long as its pipe, so it ends with us whatever ends us, also kill -9.
@@ -23,8 +23,9 @@ from typing import IO, Any
 import numpy as np
 
 from engine.errors import UserError, marked
-from engine.text.corpus.cutter import Cut, Cutter, id_type
-from engine.text.vocabulary import ExtraToken
+from engine.text.corpus.cutter import Cut, Cutter, WholeCutter, cutter_for, id_type
+from engine.text.special_tokens import ExtraToken
+from engine.text.tokenizer import Tokenizer
 from engine.text.wordpiece import WordPiece
 
 BLOCK = 2**18  # characters cut at once: 0.05 s
@@ -46,10 +47,12 @@ class CutterPool:
     Use it in a `with`; on leaving, the processes are killed.
     """
 
-    def __init__(self, wordpiece: WordPiece, segmenter: str, num_workers: int) -> None:
-        self._wordpiece, self._segmenter = wordpiece, segmenter
-        self._cutter: Cutter | None = Cutter(wordpiece, segmenter)
-        self._num_workers = min(num_workers, MAX_WORKERS) if _can_start() else 1
+    def __init__(self, tokenizer: Tokenizer, segmenter: str, num_workers: int) -> None:
+        self._segmenter = segmenter
+        self._cutter: WholeCutter | None = cutter_for(tokenizer, segmenter)
+        self._wordpiece = tokenizer if isinstance(tokenizer, WordPiece) else None
+        can_share = self._wordpiece is not None and _can_start()  # others are cut on all cores by the library
+        self._num_workers = min(num_workers, MAX_WORKERS) if can_share else 1
         self._num_characters = 0
         self._workers: list[_Worker] = []
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -76,6 +79,7 @@ class CutterPool:
         return done
 
     def _start(self) -> None:
+        assert self._wordpiece is not None
         setup = _setup(self._wordpiece, self._segmenter)
         try:
             for _ in range(self._num_workers):

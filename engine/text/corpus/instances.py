@@ -19,7 +19,7 @@ from engine.errors import DataError, marked
 from engine.text.batch import Bounds, PackedRows
 from engine.text.chance import hashes, key, uniform
 from engine.text.corpus.masking import Masker
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 # E examples of a block of documents, B of a batch, N tokens of a batch, M chosen tokens
 
@@ -31,7 +31,8 @@ class TokenColumns:
     """Tokenised text: pieces without special tokens, with the bounds of sentences and of documents.
 
     ids: (all pieces,) unsigned. sentences: (S + 1,) int64, places in ids. documents: (D + 1,) int64, places
-    in sentences. continues: (all pieces,) bool, where a piece continues a word; None: by "##" alone.
+    in sentences. continues: (all pieces,) bool, where a piece continues a word; None: the pieces say so
+    themselves.
     """
 
     ids: np.ndarray
@@ -343,7 +344,7 @@ def collate_masked(
     instances: Instances,
     indices: np.ndarray,
     masker: Masker,
-    wordpiece: WordPiece,
+    wordpiece: Tokenizer,
     salt: int,
     *,
     multiple: int = 1,

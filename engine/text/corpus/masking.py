@@ -20,8 +20,7 @@ import numpy as np
 from engine.errors import ConfigError, DataError, marked, not_among
 from engine.text.chance import hashes, key, uniform
 from engine.text.corpus.terms import Terms
-from engine.text.vocabulary import MASK, SPECIALS
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 # B examples, N tokens of all examples together, M chosen tokens, W words, U units, K chosen units
 
@@ -31,7 +30,7 @@ MAX_SPAN, SPAN_P = 10, 0.2  # words of a span at most, and p of their geometric 
 MAX_TOKENS = 2**20  # of one example
 
 _SPECIAL, _BEGINS, _CONTINUES = 0, 1, 2  # kinds of tokens; special ones are never chosen
-_UNUSED = re.compile(r"\[unused\d+\]")
+_UNUSED = re.compile(r"\[unused\d+\]|<.*>NOTUSED|madeupword\d+")  # BERT's fillers, and fairseq's
 _CHUNK = 2**16  # tokens worked on at once, so that all of it stays in the processor's cache
 _ORDER, _EXAMPLE, _ACTION, _WORD = range(4)  # streams of hashes
 _DRAW_BITS = 12  # of a hash, to draw an n-gram's or a span's length with
@@ -117,34 +116,37 @@ class _Units:
 class Masker:
     """Masks examples of one vocabulary. Never changes after it is made; threads may share it.
 
-    Special tokens, [UNK] and [MASK] among them, are never chosen; these and [unusedN] are never drawn as
-    random words. All other words are drawn with equal probability, the right one too, as published.
+    Special tokens, [UNK] and [MASK] among them, are never chosen; these and fillers such as [unusedN] are
+    never drawn as random words. All other words are drawn with equal probability, the right one too, as
+    published.
 
     Args: seed: any int; the same seed gives the same masks.
     Raises: DataError if the vocabulary lacks [MASK] or has no ordinary word.
     """
 
-    def __init__(self, masking: Masking, wordpiece: WordPiece, seed: int) -> None:
-        if wordpiece.mask_id is None:
+    def __init__(self, masking: Masking, tokenizer: Tokenizer, seed: int) -> None:
+        if tokenizer.mask_id is None:
             raise DataError(
                 marked(
                     "engine",
                     "The vocabulary lacks [MASK], so no word can be masked. Choose another vocabulary.",
                 )
             )
-        tokens = wordpiece.tokens
-        special = {*SPECIALS.values(), MASK, *(token.content for token in wordpiece.added if token.special)}
-        kinds = [_SPECIAL if t in special else 1 + (t.startswith("##") and len(t) > 2) for t in tokens]
-        words = [i for i, t in enumerate(tokens) if kinds[i] != _SPECIAL and not _UNUSED.fullmatch(t)]
-        if not words:
+        kinds: np.ndarray = np.full(tokenizer.vocab_size, _BEGINS, np.uint8)
+        if tokenizer.tells_words:
+            kinds += tokenizer.may_go_on
+        kinds[list(tokenizer.special_ids)] = _SPECIAL
+        is_unused = [bool(_UNUSED.fullmatch(token)) for token in tokenizer.tokens]
+        words = np.flatnonzero((kinds != _SPECIAL) & ~np.array(is_unused))
+        if not len(words):
             raise DataError(
                 marked("engine", "The vocabulary holds only special tokens. Choose another vocabulary.")
             )
-        self.masking, self.seed, self.mask_id = masking, seed, wordpiece.mask_id
-        self._kinds, self._words = np.array(kinds, np.uint8), np.array(words, np.int64)
+        self.masking, self.seed, self.mask_id = masking, seed, tokenizer.mask_id
+        self._kinds, self._words = kinds, words
         self._draws = _lengths_to_draw(masking)
         listed = [term for term in masking.terms if all(self._kinds[piece] for piece in term)]
-        self._terms = Terms(listed, len(tokens)) if masking.unit == "term" and listed else None
+        self._terms = Terms(listed, tokenizer.vocab_size) if masking.unit == "term" and listed else None
 
     def mask(
         self,
@@ -165,8 +167,8 @@ class Masker:
         Args: ids: (N,) int, examples end to end, special tokens included; not changed. lengths: (B,) tokens
             of each. places: (N,) int64, each token's place in the store; special tokens have any, such as -1.
             salt: 0 always for static masks, the epoch for dynamic ones. continues: (N,) bool, True where a
-            piece continues a word; None: where it begins with "##" (which always continues one). overwrite:
-            whether `ids`, of int64, may become input_ids.
+            piece continues a word; None: where the pieces say so themselves. overwrite: whether `ids`, of
+            int64, may become input_ids.
         """
         lengths = np.asarray(lengths, np.int64)
         assert int(lengths.sum()) == len(ids) == len(places) and int(lengths.max(initial=1)) <= MAX_TOKENS

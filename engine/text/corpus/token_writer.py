@@ -23,7 +23,7 @@ from engine.events import Event, Progress
 from engine.text.corpus.corpus import Corpus, CorpusState, Document, reading_notes
 from engine.text.corpus.cutter import Cut, id_type
 from engine.text.corpus.cutter_pool import BLOCK, CutterPool
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 Places = npt.NDArray[np.int64]
 
@@ -40,7 +40,7 @@ def hash_of(document: Any) -> str:
 
 def no_text() -> DataError:
     """Return what to raise where there is not one token."""
-    return DataError(marked("engine", "There is no text: the files gave no WordPieces. Choose other files."))
+    return DataError(marked("engine", "There is no text: the files gave no pieces. Choose other files."))
 
 
 class _Block(NamedTuple):
@@ -51,7 +51,7 @@ class _Block(NamedTuple):
 
 
 def make_store(
-    path: Path, corpus: Corpus, wordpiece: WordPiece, segmenter: str, wanted: dict[str, Any]
+    path: Path, corpus: Corpus, tokenizer: Tokenizer, segmenter: str, wanted: dict[str, Any]
 ) -> Generator[Event, None, dict[str, Any]]:
     """Write the store of a corpus in place of `path`; return its header. For `open_store`.
 
@@ -59,9 +59,9 @@ def make_store(
     """
     reading, total = CorpusState(), corpus.num_bytes
     waiting: deque[tuple[Future[Cut], list[int]]] = deque()
-    with replaced_folder(path) as beside, _Arrays(beside, wordpiece, bool(segmenter)) as arrays:
-        with CutterPool(wordpiece, segmenter, device.num_cores()) as pool:
-            for block in _blocks(corpus, reading):
+    with replaced_folder(path) as beside, _Arrays(beside, tokenizer, bool(segmenter)) as arrays:
+        with CutterPool(tokenizer, segmenter, device.num_cores()) as pool:
+            for block in _blocks(corpus, reading, tokenizer):
                 if block is not None:
                     waiting.append((pool.submit(block.sentences), block.ends))
                 for _ in arrays.take(waiting, pool.room):
@@ -80,12 +80,12 @@ def _progress(reading: CorpusState, total: int) -> Progress:
     return Progress(stage=marked("engine", "Tokenizing"), done=reading.bytes_done, total=total)
 
 
-def _blocks(corpus: Corpus, reading: CorpusState) -> Iterator[_Block | None]:
+def _blocks(corpus: Corpus, reading: CorpusState, tokenizer: Tokenizer) -> Iterator[_Block | None]:
     """Yield the corpus in blocks of like size, and None wherever reading has taken a while without one."""
     block, size = _Block([], []), 0
     for documents in corpus.blocks(reading):
         for document in documents:
-            for sentence in _sentences(document):
+            for sentence in sentences_of(document, tokenizer):
                 block.sentences.append(sentence)
                 size += len(sentence)
                 if size >= BLOCK:
@@ -96,10 +96,15 @@ def _blocks(corpus: Corpus, reading: CorpusState) -> Iterator[_Block | None]:
     yield block
 
 
-def _sentences(document: Document) -> Iterator[str]:
-    """Yield the sentences; one that is longer than any example could be comes in several pieces."""
+def sentences_of(document: Document, tokenizer: Tokenizer) -> Iterator[str]:
+    """Yield the sentences, each as it is written behind the one before it.
+
+    One that is longer than any example could be comes in several pieces.
+    """
+    is_first = True
     for paragraph in document:
         for sentence in paragraph:
+            sentence, is_first = sentence if is_first else tokenizer.behind(sentence), False
             while len(sentence) > BLOCK:
                 place = sentence.rfind(" ", 0, BLOCK) + 1 or BLOCK
                 yield sentence[:place]
@@ -110,9 +115,10 @@ def _sentences(document: Document) -> Iterator[str]:
 class _Arrays:
     """The arrays of a store while they grow, and their hashes. Use in a `with`."""
 
-    def __init__(self, folder: Path, wordpiece: WordPiece, has_words: bool) -> None:
-        self._folder, self._vocab_size = folder, wordpiece.vocab_size
-        types = (id_type(wordpiece.vocab_size), np.dtype("<i8"), np.dtype("<i8"), np.dtype("u1"))
+    def __init__(self, folder: Path, tokenizer: Tokenizer, has_segmenter: bool) -> None:
+        self._folder, self._vocab_size = folder, tokenizer.vocab_size
+        has_words = has_segmenter or not tokenizer.tells_words
+        types = (id_type(tokenizer.vocab_size), np.dtype("<i8"), np.dtype("<i8"), np.dtype("u1"))
         self._types: dict[str, np.dtype] = dict(zip(ARRAYS[: 4 if has_words else 3], types, strict=False))
         self._files = {name: (folder / name).open("wb") for name in self._types}
         self._hashers = {name: hashlib.sha256() for name in self._types}

@@ -1,4 +1,4 @@
-"""The token store: a corpus as WordPieces on the disk, mapped into memory, made once and then only read.
+"""The token store: a corpus as pieces on the disk, mapped into memory, made once and then only read.
 
 A store is whole or not there: it is written beside its place, synced and renamed. Its header says what it was
 made from and the hash of every array, so that a stale, cut or damaged one is found and made again.
@@ -36,7 +36,7 @@ from engine.text.corpus.token_writer import (
     make_store,
     no_text,
 )
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 # N tokens, S sentences, D documents, V vocabulary
 
@@ -82,16 +82,16 @@ def default_store_root() -> Path:
     return Path(platformdirs.user_cache_dir("cloze", appauthor=False)) / "tokens"
 
 
-def store_key(corpus: Corpus, wordpiece: WordPiece, segmenter: str = "") -> str:
+def store_key(corpus: Corpus, tokenizer: Tokenizer, segmenter: str = "") -> str:
     """Return 32 hex digits that change with text, vocabulary or settings. Reads all text if it has to.
 
     Raises: DataError, ConfigError, UserError, as `open_store`.
     """
-    return hash_of([VERSION, _wanted(corpus, wordpiece, segmenter)])[:32]
+    return hash_of([VERSION, _wanted(corpus, tokenizer, segmenter)])[:32]
 
 
 def open_store(
-    path: Path | str, corpus: Corpus, wordpiece: WordPiece, *, segmenter: str = ""
+    path: Path | str, corpus: Corpus, tokenizer: Tokenizer, *, segmenter: str = ""
 ) -> Generator[Event, None, TokenStore]:
     """Return the store of a corpus in a folder, made first if it is not there, not whole or of other text.
 
@@ -103,7 +103,7 @@ def open_store(
     """
     path = Path(path)
     yield from corpus.hashed()
-    wanted = _wanted(corpus, wordpiece, segmenter)
+    wanted = _wanted(corpus, tokenizer, segmenter)
     store, _ = yield from _fresh(path, wanted)
     if store is not None:
         return store
@@ -114,7 +114,7 @@ def open_store(
             if reason is not None:
                 yield Noted(sentence=reason)
             _remove_leftovers(path)
-            header = yield from make_store(path, corpus, wordpiece, segmenter, wanted)
+            header = yield from make_store(path, corpus, tokenizer, segmenter, wanted)
             store = _mapped(path, header)
     finally:
         os.close(handle)
@@ -156,10 +156,10 @@ def counts(store: TokenStore) -> Places:
 # --- what a store was made from ----------------------------------------------------------------------
 
 
-def _wanted(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> dict[str, Any]:
+def _wanted(corpus: Corpus, tokenizer: Tokenizer, segmenter: str) -> dict[str, Any]:
     """Return what decides a store's content, as its header holds it."""
     settings = {"segmenter": segmenter_version(segmenter)}
-    return {"text": corpus.fingerprint(), "vocabulary": wordpiece.fingerprint(), "settings": settings}
+    return {"text": corpus.fingerprint(), "vocabulary": tokenizer.fingerprint(), "settings": settings}
 
 
 def _fresh(
@@ -175,9 +175,7 @@ def _fresh(
             path=path,
         )
     if not there:
-        cut_off = marked(
-            "engine", "Splitting this text into WordPieces was interrupted before, so it starts again."
-        )
+        cut_off = marked("engine", "Splitting this text was interrupted before, so it starts again.")
         return None, Sentence(cut_off) if _leftovers(path) else None
     try:
         return (yield from _opened(path, wanted)), None

@@ -113,9 +113,9 @@ def cutting(
 ) -> Steps[tuple[Windows, tuple[Sentence, ...]]]:
     """Cut questions and passages into windows, step by step; return them and what a person should know.
 
-    Args:   asked: places in the questions; None: all. max_length: WordPieces of a window. stride: how many
+    Args:   asked: places in the questions; None: all. max_length: pieces of a window. stride: how many
             pieces further each window begins, though never more than half of what it shows, so that they
-            overlap. max_question: WordPieces of a question; the rest of a longer one is cut off.
+            overlap. max_question: pieces of a question; the rest of a longer one is cut off.
     Raises: ConfigError if a window has no room for the passage.
     """
     check_room(max_length, stride, max_question, wordpiece)
@@ -149,7 +149,7 @@ def check_room(max_length: int, stride: int, max_question: int, wordpiece: Token
     if max_length < least:
         template = marked(
             "engine",
-            "{field} is {value}; for questions of up to {question} WordPieces it must be at least {least}.",
+            "{field} is {value}; for questions of up to {question} pieces it must be at least {least}.",
         )
         raise ConfigError(template, field="max_length", value=max_length, question=max_question, least=least)
 
@@ -306,12 +306,10 @@ def _notes(made: _Cutter, num_cut: int, max_question: int) -> tuple[Sentence, ..
     return tuple(Sentence(template, {"count": num, "most": max_question}) for template, num in counts if num)
 
 
-_CUT = marked(
-    "engine", "{count:,} questions are longer than {most} WordPieces. The rest of them is not read."
-)
+_CUT = marked("engine", "{count:,} questions are longer than {most} pieces. The rest of them is not read.")
 _LOST = marked(
     "engine",
-    "{count:,} answers consist of characters without a WordPiece. They are not learned.",
+    "{count:,} answers consist of characters without a piece. They are not learned.",
 )
 _LONG = marked(
     "engine",

@@ -23,7 +23,7 @@ from engine.model.weights import load_pretraining
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.tokens import counts
 from engine.text.neighbours import MOST_TOKENS, neighbour_vectors
-from engine.text.read_tokenizer import read_wordpiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.train.pretraining.setup import PretrainSetup, split
 from engine.train.run.checkpoint import Checkpoint
 
@@ -46,7 +46,7 @@ def starting_model(
         model, report = load_pretraining(Path(config.start.model), seed=config.budget.seed)
         notes += report.sentences()
         if setup.keep is not None:
-            model, _ = trimmed(model, read_wordpiece(Path(config.start.model)), setup.keep)
+            model, _ = trimmed(model, read_tokenizer(Path(config.start.model)), setup.keep)
         if any(name.startswith("cls.predictions.") for name in report.missing):
             start_head(model, torch.from_numpy(frequencies(setup, config)))
     as_trained(model, config)
@@ -82,8 +82,7 @@ def frequencies(setup: PretrainSetup, config: PretrainConfig) -> np.ndarray:
     for first in range(0, len(places), _AT_ONCE):
         some = [store.ids[begin:end] for begin, end in places[first : first + _AT_ONCE]]
         counted -= np.bincount(np.concatenate(some), minlength=len(counted))
-    special = (wordpiece.pad_id, wordpiece.unk_id, wordpiece.cls_id, wordpiece.sep_id, wordpiece.mask_id)
-    counted[[number for number in special if number is not None]] = 0
+    counted[list(wordpiece.special_ids)] = 0
     return counted
 
 

@@ -13,11 +13,13 @@ from engine.errors import Sentence, marked
 from engine.events import Event, Progress
 from engine.settings.pretrain import PretrainConfig
 from engine.text.corpus.corpus import Corpus, Document
-from engine.text.corpus.cutter import Cutter
+from engine.text.corpus.cutter import cutter_for
 from engine.text.corpus.instances import Instances, TokenColumns, collate_masked, paired, single
 from engine.text.corpus.masking import Masker
 from engine.text.corpus.new_vocabulary import train_vocabulary
-from engine.text.read_tokenizer import read_wordpiece
+from engine.text.corpus.token_writer import sentences_of
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import vocabulary_named
 from engine.train.pretraining.setup import corpus_of, masking_of
@@ -58,16 +60,16 @@ def preview(config: PretrainConfig, count: int = 20) -> Generator[Event, None, P
     notes: list[Sentence] = []
     start = config.start
     if not start.model.startswith("new:"):
-        wordpiece = read_wordpiece(Path(start.model))
+        tokenizer: Tokenizer = read_tokenizer(Path(start.model))
     elif start.vocab:
-        wordpiece = vocabulary_named(start.vocab, start.lowercase)
+        tokenizer = vocabulary_named(start.vocab, start.lowercase)
     else:
-        wordpiece = yield from _small_vocabulary(documents, start.vocab_size, start.lowercase != "no")
+        tokenizer = yield from _small_vocabulary(documents, start.vocab_size, start.lowercase != "no")
         note = marked("engine", "Split with a vocabulary made from only the beginning of the text.")
         notes.append(Sentence(note))
     yield Progress(stage=marked("engine", "Masking"), done=0, total=0)
-    store = _store(documents, Cutter(wordpiece, config.text.segmenter))
-    examples, more = _examples(config, store, wordpiece, count)
+    store = _store(documents, tokenizer, config.text.segmenter)
+    examples, more = _examples(config, store, tokenizer, count)
     return Preview(examples, corpus.layout, (*notes, *more))
 
 
@@ -95,18 +97,18 @@ def _small_vocabulary(
     return wordpiece
 
 
-def _store(documents: list[Document], cutter: Cutter) -> TokenColumns:
-    flat = [sentence for document in documents for paragraph in document for sentence in paragraph]
-    cut = cutter.cut(flat)
+def _store(documents: list[Document], tokenizer: Tokenizer, segmenter: str) -> TokenColumns:
+    each = [list(sentences_of(document, tokenizer)) for document in documents]
+    cut = cutter_for(tokenizer, segmenter).cut([sentence for sentences in each for sentence in sentences])
     filled = cut.sizes > 0  # a sentence of no pieces is none, and a document of none neither
-    ends = np.cumsum([sum(map(len, document)) for document in documents])
+    ends = np.cumsum(list(map(len, each)))
     bounds = np.unique(np.concatenate(([0], np.cumsum(filled)))[np.concatenate(([0], ends))])
     sentences = np.concatenate(([0], np.cumsum(cut.sizes[filled], dtype=np.int64)))
     return TokenColumns(cut.ids, sentences, bounds, cut.continues)
 
 
 def _examples(
-    config: PretrainConfig, store: TokenColumns, wordpiece: WordPiece, count: int
+    config: PretrainConfig, store: TokenColumns, tokenizer: Tokenizer, count: int
 ) -> tuple[tuple[PreviewExample, ...], list[Sentence]]:
     objective, seed = config.objective, config.budget.seed
     documents = np.arange(len(store.documents) - 1)
@@ -125,15 +127,15 @@ def _examples(
             )
             notes.append(Sentence(note))
     chosen = np.random.default_rng(seed).permutation(len(made))[:count]
-    masker = Masker(masking_of(objective, wordpiece), wordpiece, seed)
+    masker = Masker(masking_of(objective, tokenizer), tokenizer, seed)
     salt = int(objective.dynamic_masking)  # of the first epoch, as text_feed.py has it
-    return tuple(_one(store, made, index, masker, wordpiece, salt) for index in chosen), notes
+    return tuple(_one(store, made, index, masker, tokenizer, salt) for index in chosen), notes
 
 
 def _one(
-    store: TokenColumns, made: Instances, index: int, masker: Masker, wordpiece: WordPiece, salt: int
+    store: TokenColumns, made: Instances, index: int, masker: Masker, tokenizer: Tokenizer, salt: int
 ) -> PreviewExample:
-    batch = collate_masked(store, made, np.array([index]), masker, wordpiece, salt)
+    batch = collate_masked(store, made, np.array([index]), masker, tokenizer, salt)
     shown, places = batch.input_ids.numpy(), batch.masked.numpy()
     ids = shown.copy()
     ids[places] = batch.targets.numpy()
@@ -141,8 +143,8 @@ def _one(
     actions[places] = batch.actions
     kind = int(made.is_random[index])
     return PreviewExample(
-        tokens=tuple(wordpiece.tokens[number] for number in ids.tolist()),
-        shown=tuple(wordpiece.tokens[number] for number in shown.tolist()),
+        tokens=tuple(tokenizer.shown[number] for number in ids.tolist()),
+        shown=tuple(tokenizer.shown[number] for number in shown.tolist()),
         segments=tuple(batch.token_type_ids.tolist()),
         actions=tuple(actions.tolist()),
         is_random=None if kind < 0 else bool(kind),

@@ -8,7 +8,8 @@ from engine.errors import ConfigError, DataError, marked
 from engine.model.config import BertConfig
 from engine.model.weights import read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig, check_budget
-from engine.text.read_tokenizer import read_wordpiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.text.vocabulary import MASK
 from engine.text.wordpiece import WordPiece
 from engine.train.prepare import check_positions, check_rows, vocabulary_named
@@ -28,7 +29,10 @@ def check_quickly(config: PretrainConfig) -> None:
             corpus = corpus_of(config, places)
             next(iter(corpus.documents()))  # one clear sentence for an empty file or a wrong encoding
     check_start(config.start)
-    check_teacher(config.objective, shape_of(config.start), _vocabulary(config.start))
+    vocabulary = _vocabulary(config.start)
+    if vocabulary is not None:
+        check_separators(config.objective, vocabulary)
+    check_teacher(config.objective, shape_of(config.start), vocabulary)
 
 
 def check_ranks(config: PretrainConfig, ranks: Ranks) -> None:
@@ -38,7 +42,7 @@ def check_ranks(config: PretrainConfig, ranks: Ranks) -> None:
         raise ConfigError(
             marked(
                 "engine",
-                "{field} is {value}; {count} processes that share steps of texts of {length} WordPieces need "
+                "{field} is {value}; {count} processes that share steps of texts of {length} pieces need "
                 "at least {least}.",
             ),
             field="batch_tokens",
@@ -66,16 +70,34 @@ def check_objective(objective: ObjectiveConfig, shape: BertConfig) -> None:
             value=objective.start_length,
             least=_LEAST_LENGTH,
         )
+    if objective.next_sentence and not shape.family.has_next_sentence:
+        template = marked(
+            "engine",
+            "Models of the family {family} have no part for next sentences, so they cannot learn them. Turn "
+            "{field} off.",
+        )
+        raise ConfigError(template, field="next_sentence", family=shape.family.name)
     if objective.next_sentence and shape.type_vocab_size < 2:
         raise ConfigError(
             marked("engine", "The model knows only one segment, so it cannot read pairs. Turn {field} off."),
             field="next_sentence",
         )
-    if objective.next_sentence and not shape.family.has_next_sentence:
+
+
+def reads_pairs(shape: BertConfig) -> bool:
+    """Whether a model of this shape can learn next sentences."""
+    return shape.family.has_next_sentence and shape.type_vocab_size > 1
+
+
+def check_separators(objective: ObjectiveConfig, tokenizer: Tokenizer) -> None:
+    """Refuse pairs where a vocabulary does not join two texts as BERT does. Raises: ConfigError."""
+    if objective.next_sentence and tokenizer.num_between != 1:
         template = marked(
-            "engine", "A {family} has no part for next sentences, so it cannot learn them. Turn {field} off."
+            "engine",
+            "The vocabulary puts {count} separators between two texts, and pairs for next sentences have one."
+            " Turn {field} off.",
         )
-        raise ConfigError(template, field="next_sentence", family=shape.family.name)
+        raise ConfigError(template, field="next_sentence", count=tokenizer.num_between)
 
 
 def check_start(start: StartConfig) -> None:
@@ -84,20 +106,20 @@ def check_start(start: StartConfig) -> None:
         if start.vocab:
             check_vocabulary(vocabulary_named(start.vocab, start.lowercase), None, Path(start.vocab))
         return
-    wordpiece = read_wordpiece(Path(start.model))
+    wordpiece = read_tokenizer(Path(start.model))
     check_vocabulary(wordpiece, read_config(Path(start.model)), Path(start.model))
     if start.vocab:
         check_same(WordPiece.from_vocab(Path(start.vocab), lowercase=wordpiece.lowercase), wordpiece)
 
 
-def _vocabulary(start: StartConfig) -> WordPiece | None:
+def _vocabulary(start: StartConfig) -> Tokenizer | None:
     """Return the vocabulary that a run begins with; None where one is to be learned from the text."""
     if not start.model.startswith("new:"):
-        return read_wordpiece(Path(start.model))
+        return read_tokenizer(Path(start.model))
     return vocabulary_named(start.vocab, start.lowercase) if start.vocab else None
 
 
-def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path) -> None:
+def check_vocabulary(wordpiece: Tokenizer, shape: BertConfig | None, path: Path) -> None:
     """Refuse a vocabulary without [MASK], or of another model. Raises: DataError, ModelError."""
     if wordpiece.mask_id is None:
         raise DataError(
@@ -111,7 +133,7 @@ def check_vocabulary(wordpiece: WordPiece, shape: BertConfig | None, path: Path)
         check_rows(shape, wordpiece)
 
 
-def check_same(given: WordPiece, own: WordPiece) -> None:
+def check_same(given: Tokenizer, own: Tokenizer) -> None:
     """Refuse a vocabulary that is not the model's. Raises: ConfigError."""
     if given.tokens != own.tokens:
         raise ConfigError(

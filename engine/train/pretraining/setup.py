@@ -18,7 +18,7 @@ from engine.events import Event, Noted
 from engine.files import MOST_JSON, read_regular
 from engine.model.config import PRESETS, BertConfig
 from engine.model.kernels import ROW_MULTIPLE
-from engine.model.trim import ids_to_keep, trimmed_wordpiece
+from engine.model.trim import ids_to_keep, trimmed_config, trimmed_tokenizer
 from engine.model.weights import check_weights, read_config
 from engine.settings.pretrain import ObjectiveConfig, PretrainConfig, StartConfig
 from engine.text.batch import split_by_tokens
@@ -36,8 +36,8 @@ from engine.text.corpus.new_vocabulary import train_vocabulary
 from engine.text.corpus.overlap import Overlap, overlap
 from engine.text.corpus.token_writer import hash_of
 from engine.text.corpus.tokens import TokenStore, counts, default_store_root, hold_out, open_store, store_key
-from engine.text.read_tokenizer import read_wordpiece
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 from engine.train.prepare import vocabulary_named
 from engine.train.pretraining.teacher import open_teacher
 from engine.train.run.setup import RunSetup, read_setup
@@ -56,7 +56,6 @@ class PretrainSetup(RunSetup):
     held-out text, the same one when the latter is a share of the first.
     """
 
-    wordpiece: WordPiece  # texts for pretraining are cut in its way alone
     keep: np.ndarray | None
     stores: tuple[TokenStore, TokenStore]
 
@@ -75,7 +74,7 @@ def load(folder: Path, config: PretrainConfig) -> Generator[Event, None, Pretrai
     Raises: DataError if the text is needed and has changed; ModelError if the rest is damaged.
     """
     kinds = {**_KINDS, **({"validation_text": dict} if config.text.validation_text else {})}
-    wordpiece, about = read_wordpiece(folder), read_setup(folder, kinds)
+    wordpiece, about = read_tokenizer(folder), read_setup(folder, kinds)
     keep = _read_keep(folder / "keep.npy") if os.path.lexists(folder / "keep.npy") else None
     train = yield from _reopened(folder / TOKENS, config, config.text.text, wordpiece, about, "text")
     held_out, places = train, config.text.validation_text
@@ -105,7 +104,7 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
     corpus = corpus_of(config, config.text.text)
     start, shape, keep = config.start, shape_of(config.start), None
     if not start.model.startswith("new:"):
-        wordpiece = read_wordpiece(Path(start.model))
+        wordpiece: Tokenizer = read_tokenizer(Path(start.model))
     elif start.vocab:
         wordpiece = vocabulary_named(start.vocab, start.lowercase)
     else:
@@ -122,9 +121,10 @@ def prepare(config: PretrainConfig) -> Generator[Event, None, PretrainSetup]:
     yield from _told_unknown(store, wordpiece)
     if start.trim_vocab and not start.model.startswith("new:"):
         keep = ids_to_keep(counts(store), start.trim_vocab, wordpiece)
-        wordpiece = trimmed_wordpiece(wordpiece, keep)
+        shape = trimmed_config(shape, wordpiece, keep)
+        wordpiece = trimmed_tokenizer(wordpiece, keep)
         store = yield from _stored(corpus, wordpiece, config.text.segmenter)
-    if keep is not None or start.model.startswith("new:"):  # else the model may have more rows than pieces
+    if start.model.startswith("new:"):  # else the model may have more rows than pieces
         shape = replace(shape, vocab_size=wordpiece.vocab_size, pad_token_id=wordpiece.pad_id)
     held_out = store
     facts: dict[str, Any] = {
@@ -217,10 +217,10 @@ def terms_of(objective: ObjectiveConfig) -> list[str]:
     return [line for line in lines if line]
 
 
-def masking_of(objective: ObjectiveConfig, wordpiece: WordPiece) -> Masking:
+def masking_of(objective: ObjectiveConfig, wordpiece: Tokenizer) -> Masking:
     """Return how tokens are masked; terms are cut into pieces. Raises: ConfigError."""
-    cut = wordpiece.encode_ids(terms_of(objective))
-    terms = tuple(tuple(ids.tolist()) for ids in cut if len(ids))
+    cut = map(wordpiece.ids_as_spelled, terms_of(objective))
+    terms = tuple(tuple(ids) for ids in cut if ids)
     return Masking(
         objective.mask_rate,
         objective.mask_share,
@@ -324,13 +324,13 @@ def _in_two(store: TokenStore, share: float) -> TokenColumns:
     return TokenColumns(store.ids, store.sentences, np.array([0, cut, len(ends) - 1]), store.continues)
 
 
-def _stored(corpus: Corpus, wordpiece: WordPiece, segmenter: str) -> Generator[Event, None, TokenStore]:
+def _stored(corpus: Corpus, wordpiece: Tokenizer, segmenter: str) -> Generator[Event, None, TokenStore]:
     yield from corpus.hashed()
     place = default_store_root() / store_key(corpus, wordpiece, segmenter)
     return (yield from open_store(place, corpus, wordpiece, segmenter=segmenter))
 
 
-def _told_unknown(store: TokenStore, wordpiece: WordPiece) -> Iterator[Event]:
+def _told_unknown(store: TokenStore, wordpiece: Tokenizer) -> Iterator[Event]:
     """Say how much of a text is unknown to its vocabulary. Raises: DataError: all of it."""
     share = int(counts(store)[wordpiece.unk_id]) / store.num_tokens
     if share == 1.0:
@@ -362,7 +362,7 @@ def _told_overlap(
 
 
 def _reopened(
-    path: Path, config: PretrainConfig, places: str, wordpiece: WordPiece, about: dict[str, Any], text: str
+    path: Path, config: PretrainConfig, places: str, wordpiece: Tokenizer, about: dict[str, Any], text: str
 ) -> Generator[Event, None, TokenStore]:
     """Open a run's own token store, or build it again where it is not whole, or another's."""
     try:

@@ -23,8 +23,8 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.model.weights import check_weights, load_encoder, read_config
 from engine.settings.pretrain import ObjectiveConfig
 from engine.text.corpus.instances import MaskedBatch
-from engine.text.read_tokenizer import read_wordpiece
-from engine.text.wordpiece import WordPiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.tokenizer import Tokenizer
 
 # N tokens of a batch, B examples, D width, L layers of the model that learns
 
@@ -84,7 +84,7 @@ def _apart(own: Tensor, known: Tensor, count: int) -> Tensor:
     return 1.0 - F.cosine_similarity(own[:count].float(), known[:count].float(), dim=-1)
 
 
-def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: WordPiece | None) -> None:
+def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: Tokenizer | None) -> None:
     """Refuse a teacher that cannot read what the model reads; no weights are loaded.
 
     Args:   wordpiece: the model's vocabulary; None where one is to be learned from the text.
@@ -111,7 +111,7 @@ def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: Word
         raise ConfigError(
             marked(
                 "engine",
-                "The teacher {path} reads at most {positions} WordPieces and {segments} "
+                "The teacher {path} reads at most {positions} pieces and {segments} "
                 "segments, fewer than the examples have. Choose another, or lower max_length.",
             ),
             field="teacher",
@@ -123,7 +123,7 @@ def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: Word
         raise ConfigError(
             marked(
                 "engine",
-                "A teacher knows its own WordPieces, and none that are made from the text. Give "
+                "A teacher knows its own pieces, and none that are made from the text. Give "
                 "its vocab.txt as {field}, or train a model further that has them.",
             ),
             field="vocab",
@@ -131,7 +131,7 @@ def check_teacher(objective: ObjectiveConfig, shape: BertConfig, wordpiece: Word
     _rows(folder, wordpiece)
 
 
-def open_teacher(objective: ObjectiveConfig, wordpiece: WordPiece, device: torch.device) -> Teacher | None:
+def open_teacher(objective: ObjectiveConfig, wordpiece: Tokenizer, device: torch.device) -> Teacher | None:
     """Return the teacher that the settings name, on a device; None where they name none.
 
     Raises: ConfigError, ModelError.
@@ -148,15 +148,15 @@ def open_teacher(objective: ObjectiveConfig, wordpiece: WordPiece, device: torch
     return Teacher(encoder.requires_grad_(False).to(device), objective.teacher_weight, sha256.hexdigest())
 
 
-def _rows(folder: Path, wordpiece: WordPiece) -> Tensor:
+def _rows(folder: Path, wordpiece: Tokenizer) -> Tensor:
     """Return (V,): where a teacher has each WordPiece of a vocabulary. Raises: ConfigError: it lacks some."""
-    ids = {token: number for number, token in enumerate(read_wordpiece(folder).tokens)}
+    ids = {token: number for number, token in enumerate(read_tokenizer(folder).tokens)}
     missing = [token for token in wordpiece.tokens if token not in ids]
     if missing:
         raise ConfigError(
             marked(
                 "engine",
-                "The teacher {path} lacks {count} of the model’s WordPieces, such as {piece}. Choose one "
+                "The teacher {path} lacks {count} of the model’s pieces, such as {piece}. Choose one "
                 "that has them all.",
             ),
             field="teacher",

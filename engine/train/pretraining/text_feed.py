@@ -18,7 +18,7 @@ from engine.settings.values import as_kind
 from engine.text.batch import split_by_tokens
 from engine.text.corpus.instances import Instances, MaskedBatch, TokenColumns, collate_masked, paired, single
 from engine.text.corpus.masking import Masker
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 from engine.train.ranks import ALONE, Ranks
 
 BLOCK_TOKENS = 2**22  # of a block at least, some 1,000 articles: examples are mixed within it
@@ -92,7 +92,7 @@ class TextFeed:
 
     store: TokenColumns
     documents: np.ndarray
-    wordpiece: WordPiece
+    wordpiece: Tokenizer
     masker: Masker
     growth: Growth
     batch_tokens: int

@@ -13,7 +13,7 @@ from engine.errors import UserError
 from engine.events import Event, Noted, Pinned
 from engine.model.guess import Pins
 from engine.model.heads import PreTraining
-from engine.text.wordpiece import WordPiece
+from engine.text.tokenizer import Tokenizer
 
 SHARE = 0.01  # of the time that looking may take
 FIRST_STEPS = (1, 2, 4, 8, 16, 32, 64)  # looked at in any case: there most is learned
@@ -49,7 +49,7 @@ class WatchQuestions:
 class PinWatch:
     """Looks at the pinned sentences so seldom that training is at most `SHARE` slower."""
 
-    def __init__(self, questions: WatchQuestions, wordpiece: WordPiece) -> None:
+    def __init__(self, questions: WatchQuestions, wordpiece: Tokenizer) -> None:
         self._questions, self._wordpiece = questions, wordpiece
         self._sentences: tuple[str, ...] = ()
         self._pins: Pins | None = None

@@ -1,7 +1,8 @@
 """The program that answers beside an exported graph as a task's models do: its text, what it is tried on.
 
 It stands on onnxruntime, tokenizers and numpy alone. engine/export/example.py writes what is around it:
-OUTPUTS and MAX_LENGTH, and `ask`, which gives ids and scores of one text or a pair.
+OUTPUTS, MAX_LENGTH and BETWEEN, the separators between two texts, and `ask`, which gives ids and scores of
+one text or a pair.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _CUT = '''
 
 def cut(texts):
     """Return what is read of a text, or of a pair: at most MAX_LENGTH pieces in all, cut as in training."""
-    room, sizes = MAX_LENGTH - 1 - len(texts), [len(one) for one in texts]
+    room, sizes = MAX_LENGTH - 2 - BETWEEN * (len(texts) - 1), [len(one) for one in texts]
     if sum(sizes) <= room:
         return texts
     keep = [room]

@@ -277,9 +277,9 @@ def test_where_no_command_does_it_the_button_says_so(session: Session, qtbot: Qt
     qtbot.waitUntil(lambda: not embeddings.vectors.spans and session.inspector.workers.is_idle)
     assert "not typed sentences" in lacking(embeddings)
     tokenizer = shown(TokenizerPage(session), qtbot)
-    tokenizer.show_view(1)
+    tokenizer.show_view("table")
     assert "No command measures a whole table" in lacking(tokenizer)
-    tokenizer.show_view(0)
+    tokenizer.show_view("text")
     assert copied(tokenizer, qtbot)[0] == "tokenize"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QPushButton
+from PySide6.QtWidgets import QCheckBox, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.pages.family import requests
@@ -18,19 +19,26 @@ from app.pages.family.kinds.claims import ClaimsKind
 from app.pages.family.kinds.kind import FamilyAnswer, TypedQuestion
 from app.pages.family.page import FamilyPage
 from app.pages.family.scores import cell
+from app.pages.family.state import FamilyState
 from app.pages.family.train_dialog import TrainDialog
+from app.plots.member_column import MemberColumn
+from app.remembered import keep_state, kept_state
 from app.session import Session
 from app.shipped import shipped_family, starter_model
 from engine.family.card import lines
 from engine.family.questions.claims import Claims
 from engine.family.train import read_report, train_family
 from engine.family.verdicts import BOTH_SIDES, Claim, ClaimStart
+from engine.model.heads import PreTraining
+from engine.model.weights import save_model
 from engine.settings.config import values_of
 from engine.settings.family import FamilyConfig
+from engine.text.wordpiece import WordPiece
 from engine.train.pretraining import setup as pretraining_setup
 from tests.app.hand import ShowPage
 from tests.engine.family.conftest import family_config
 from tests.engine.tiny_texts import write_text
+from tests.fakes import scramble, tiny_config
 
 KINDS = (
     ("animal", "cat", "fish"),
@@ -437,3 +445,124 @@ def test_the_claims_of_the_box_are_counted_and_stand_by_verdict() -> None:
         assert (f"{count} {words}" in said) == bool(count)
     shown = " ".join(row.whole + row.interval + row.said for row in rows) + kind.notes(answer)
     assert "-0." not in shown and "informed_start" not in shown and "−0." in shown
+
+
+@pytest.fixture
+def another(tmp_path: Path) -> Path:
+    """A small BERT of other WordPieces."""
+    model = PreTraining(tiny_config(vocab_size=9))
+    scramble(model)
+    words = ["cat", "dog", "the", "."]
+    cut = WordPiece.from_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words], lowercase=True)
+    save_model(tmp_path / "another", model.eval(), cut, {"task": "pretraining"})
+    return tmp_path / "another"
+
+
+def add_others(page: FamilyPage, qtbot: QtBot, *folders: Path) -> list[MemberColumn]:
+    """Put models next to the members, and return their columns once they have answered."""
+    page.choose_others(folders)
+    assert page.action.button.text() == "Stop" and page.action.button.isVisible()
+    page.stop()
+    assert page.action.button.isHidden()
+    page.ask()
+    qtbot.waitUntil(
+        lambda: (
+            page.answered is not None
+            and len(page.answered.value.others) == len(folders)
+            and page.answered.is_whole
+        ),
+        timeout=30_000,
+    )
+    return [one for one in page.columns.columns if one.caption == "Added"]
+
+
+def test_a_model_that_is_added_has_a_column_with_its_size_its_guesses_and_how_well_it_foresees_words(
+    page: FamilyPage, another: Path, qtbot: QtBot
+) -> None:
+    assert not page.columns.labels.scores  # a family alone is shown as before
+    (column,) = add_others(page, qtbot, another)
+    assert (column.name, column.year, len(column.entries)) == ("another", "2018", 4)
+    assert column.rank.startswith("no. ") and {one.word for one in column.entries} == {
+        "cat",
+        "dog",
+        "the",
+        ".",
+    }
+    heads = [said for said, _ in page.columns.labels.scores]
+    assert heads == ["Kind of model", "Weights", "Vocabulary", "Perplexity per word"]
+    cells = {one.name: [cell.text for cell in one.scores] for one in page.columns.columns}
+    assert cells["another"][0] == "BERT" and cells["another"][2] == "9" and cells["another"][3]
+    assert cells["GPT"][3] and not cells["GloVe"][3]  # which gives no probabilities
+    assert "words of one piece" in page.note.text.text()
+    page.columns.member_chosen.emit("another")
+    assert page.note.title_label.text() == "another" and "Devlin et al. 2018" in page.note.text.text()
+    assert "9 (WordPieces). It reads words without capitals or accents." in page.note.text.text()
+    assert ("Other models", "another") in page.columns.caption
+    assert page.asked is not None and page.asked.command().endswith(f"--beside {another}")
+    page.choose_kind("senses")
+    page.question.setText("cat")
+    page.sentences.setPlainText("the cat .\n\nthe dog . cat")
+    ask_of(page, qtbot, "senses")
+    planes = {one.name: len(one.planes) for one in page.columns.columns}
+    assert planes["another"] == planes["BERT"] == 3 and page.columns.columns[-1].scores[0].text == "BERT"
+    page.choose_kind("nearest")
+    assert page.others.isHidden()
+    page.choose_kind("fill")
+    chip = page.others.findChild(QToolButton, "family_other_0")
+    assert chip is not None and "another" in chip.text()
+    chip.click()
+    qtbot.waitUntil(lambda: page.answered is not None and not page.answered.value.others, timeout=20_000)
+    assert len(page.columns.columns) == 5 and not page.columns.labels.scores
+
+
+def test_a_model_that_cannot_be_asked_says_why_in_its_column_and_the_others_stay(
+    page: FamilyPage, another: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "config.json").write_text("{", encoding="utf-8")
+    gone = tmp_path / "gone" / "another"
+    bad, nowhere, good = add_others(page, qtbot, tmp_path / "other", gone, another)
+    assert bad.text.endswith(".") and nowhere.text.endswith(".") and not bad.entries and not nowhere.entries
+    assert good.entries and not good.text and (nowhere.name, good.name) == ("another", "another (2)")
+    assert all(one.entries for one in page.columns.columns[:5])
+
+
+def test_added_models_are_kept_with_the_page_and_one_that_is_gone_is_named(
+    page: FamilyPage, another: Path, session: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    lost = shutil.copytree(another, tmp_path / "lost")
+    add_others(page, qtbot, another, lost)
+    keep_state(session.settings, "family", page.state)
+    page.choose_others(())
+    shutil.rmtree(lost)
+    state = kept_state(session.settings, "family", FamilyState)
+    assert state is not None and state.others.folders == (another,)
+    page.show_state(state)
+    qtbot.waitUntil(
+        lambda: page.answered is not None and len(page.answered.value.others) == 1, timeout=20_000
+    )
+    assert page.others.gone.isVisible() and "lost" in page.others.gone.text()
+    page.choose_others((another,))
+    assert page.others.gone.isHidden()
+
+
+def test_blanks_of_a_text_are_asked_of_added_models_too_and_can_be_stopped(
+    page: FamilyPage, another: Path, trained: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    page.choose_kind("text-blanks")
+    assert page.action.button.text() == "Choose a text…" and not page.columns.columns
+    page.choose_others((another,))
+    page.take_files(page.kind, [str(trained.parent / "text.txt")])
+    qtbot.waitUntil(lambda: page.answered is not None and page.answered.is_whole, timeout=60_000)
+    columns = {column.name: column for column in page.columns.columns}
+    rows = [said for said, _ in page.columns.labels.scores]
+    assert rows[:3] == ["Blanks filled", "Before training", "More than BERT"] and "p" in rows
+    added = columns["another"]
+    assert added.scores[0].interval and added.scores[2].text and added.scores[3].text
+    assert 0 < float(added.scores[4].text) < 100  # fish is no piece of it
+    page.take_files(page.kind, [str(write_text(tmp_path / "more.txt", 60, seed=4))])
+    page.stop()
+    assert page.action.button.text() == "Choose a text…" and page.answered is not None
+    (tmp_path / "short.txt").write_text("the cat .\n", encoding="utf-8")
+    page.take_files(page.kind, [str(tmp_path / "short.txt")])
+    qtbot.waitUntil(lambda: "short.txt" in page.banner.text(), timeout=20_000)

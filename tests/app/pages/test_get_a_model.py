@@ -86,7 +86,7 @@ def test_a_name_is_typed_found_looked_at_fetched_cancelled_gone_on_with_and_chos
     assert hand.said("models_offers_said") == "1 found at the hub"
     click_offer(hand, NAME)
     looked(hand)
-    assert hand.said("models_look_kind") == "BertForPreTraining · 2×12 · 37 WordPieces · en"
+    assert hand.said("models_look_kind") == "BertForPreTraining · 2×12 · 37 pieces · en"
     assert "masked words, next sentence" in hand.said("models_look_loaded")
     assert hub.served[WEIGHTS] <= 2**16
 

@@ -190,7 +190,7 @@ def test_a_model_says_what_is_loaded_and_missing_and_its_fingerprint_comes_when_
         "loaded",
     ]
     assert rows[-1] == "Classifier · loaded · 39"
-    assert "37 WordPieces, all lower case" in fact(page, "vocabulary")
+    assert "37 pieces, all lower case" in fact(page, "vocabulary")
 
 
 def test_a_model_that_was_trained_on_meanwhile_is_read_again(

@@ -292,7 +292,7 @@ def test_the_tokenizer_shows_again_what_was_kept(
     kept = comes_again(page, change, rest)
     assert kept.values["row"] == 6 and kept.models == {"vocabulary": models[0], "second": second}
     is_robust(page, kept, rest)
-    page.show_view(1)
+    page.show_view("table")
     with pytest.raises(UserError, match="table"):
         page.as_scene()
 
@@ -345,7 +345,7 @@ def test_embeddings_show_again_what_was_kept_wherever_the_table_is_not(
 
 @pytest.mark.slow
 def test_the_family_shows_again_what_was_kept(
-    show_page: ShowPage[FamilyPage], rest: Callable[[], None]
+    show_page: ShowPage[FamilyPage], models: tuple[Path, Path], rest: Callable[[], None]
 ) -> None:
     family = shipped_family()
     if family is None:
@@ -369,6 +369,9 @@ def test_the_family_shows_again_what_was_kept(
     page.training.buttons["practice"].click()
     three = comes_again(page, change, rest)
     assert three.values["members"] == "first,gpt" and three.values["practice"]
+    page.choose_others(models)
+    others = comes_again(page, change, rest)
+    assert others.models == {"family": family, "other 1": models[0], "other 2": models[1]}
     page.choose_kind("senses")
     page.sentences.setPlainText("The bank of the river.\n\nThe bank gave money.")
     comes_again(page, change, rest)

@@ -492,4 +492,4 @@ def test_rows_that_are_cut_are_counted_for_a_file(asking: PredictPage, qtbot: Qt
     asking.open_file(tmp_path / "long.csv")
     qtbot.waitUntil(asking.run_button.isEnabled)
     run_file(asking, qtbot)
-    assert asking.answers.reported.texts() == ["Truncated at 13 WordPieces, as in training: 1 of 2 texts."]
+    assert asking.answers.reported.texts() == ["Truncated at 13 pieces, as in training: 1 of 2 texts."]

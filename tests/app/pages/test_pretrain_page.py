@@ -22,11 +22,13 @@ from app.work import training as training_module
 from engine.errors import UserError
 from engine.events import Event, Started, Step, result_of
 from engine.model.config import BertConfig, count_parameters
+from engine.model.heads import PreTraining
+from engine.model.weights import save_model
 from engine.settings.config import with_values
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.runs import document_of
 from tests.app.hand import Hand, ShowPage, wait_for_run
-from tests.fakes import model_folder
+from tests.fakes import model_folder, tiny_byte_level, tiny_config
 from tests.looks.language_scenes import InventedReading, invented_forecast, write_text
 
 Begin = Callable[[InventedReading], PretrainPage]
@@ -260,6 +262,25 @@ def test_a_model_to_train_further_brings_its_vocabulary(ready: PretrainPage, tmp
     assert not ready.setup.start.vocab_box.isVisible() and ready.setup.start.trim.isVisible()
     assert ready.setup.config().start.model == str(folder)
     assert ready.setup.shape is not None and ready.setup.shape.vocab_size == 37
+
+
+@pytest.mark.slow
+def test_a_model_without_next_sentences_turns_them_off_and_its_words_are_shown_as_it_reads_them(
+    ready: PretrainPage, tmp_path: Path
+) -> None:
+    tokenizer = tiny_byte_level()
+    shape = {"vocab_size": tokenizer.vocab_size, "type_vocab_size": 1, "pad_token_id": tokenizer.pad_id}
+    save_model(tmp_path / "model", PreTraining(tiny_config(model_type="roberta", **shape)), tokenizer)
+    ready.setup.form.set_values({"max_length": 24, "mask_unit": "word"})
+    assert ready.setup.form.values()["next_sentence"] is True
+    ready.setup.start.start_from(str(tmp_path / "model"))
+    settle(ready)
+    assert ready.setup.form.values()["next_sentence"] is False
+    assert ready.reason() == "" and ready.setup.refusal is None
+    shown = ready.findings.examples.value
+    assert shown is not None
+    tokens = {token for example in shown.examples for token in example.tokens}
+    assert "<s>" in tokens and "Ġthe" in tokens
 
 
 @pytest.mark.slow

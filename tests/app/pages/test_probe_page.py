@@ -403,7 +403,7 @@ def test_a_model_without_the_head_says_so_and_offers_the_way(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("", "There is no text"), ("good film " * 21, "44 WordPieces, but this model reads at most 41")],
+    [("", "There is no text"), ("good film " * 21, "44 pieces, but this model reads at most 41")],
 )
 def test_a_text_that_cannot_be_read_is_refused_in_one_sentence(
     probing: ProbePage, qtbot: QtBot, text: str, said: str

@@ -75,7 +75,7 @@ def test_a_vocab_txt_alone_is_enough(page: TokenizerPage) -> None:
     summary(page, "Good playing!")
     assert page.session.inspector.about is None
     assert pieces(page) == ["[CLS]", "good", "play", "##ing", "!", "[SEP]"]
-    assert page.text_view.strip.buttons["match"].text() == "3  Match · 4 pieces"
+    assert page.text_view.strip.buttons["match"].text() == "3  Pieces · 4"
     assert page.banner.text() == ""
 
 
@@ -266,7 +266,7 @@ def test_measuring_a_table_can_be_stopped(
 
     monkeypatch.setattr("app.pages.tokenizer.requests.measure_table", endless)
     open_table(page, tmp_path, qtbot)
-    page.show_view(1)
+    page.show_view("table")
     view = page.table_view
     qtbot.waitUntil(view.stop_button.isVisible)
     qtbot.mouseClick(view.stop_button, Qt.MouseButton.LeftButton)

@@ -41,8 +41,10 @@ from app.plots.member_column import (
     WordEntry,
 )
 from app.plots.member_scores import MemberScoresPlot, ReachedRow
+from app.plots.merges import MergesPlot
 from app.plots.mosaic import MosaicPlot
 from app.plots.passage import ANSWER, PassagePlot, ShadedWord
+from app.plots.piece_flow import FlowPiece, PieceFlow
 from app.plots.pieces import PiecesPlot
 from app.plots.pieces_layout import PieceChip, WordColumn
 from app.plots.plane import PlanePlot
@@ -54,6 +56,7 @@ from app.plots.score_scale import ScoreLine, ScoreScalePlot
 from app.plots.seen_rows import SeenRow, SeenRows
 from app.plots.similarity import SimilarityPlot, picture_of
 from app.plots.slope import SlopePlot
+from app.plots.spelled_ways import WaysPlot
 from app.plots.step_chips import StepChip, StepChips, StepGroups
 from app.plots.tag_text import TagTextPlot
 from app.plots.tagged_words import PREDICTED, TRUE, TaggedStretch, TaggedWordsPlot, tagged_words
@@ -64,6 +67,8 @@ from app.plots.word_strip import RatedWord, WordStrip
 from app.plots.worked_sum import WorkedSum, WorkedTerms
 from engine.inspect.attention.views import View, strongest, tiles, view
 from engine.inspect.attention.weights import HeadAttention
+from engine.text.merges import Merge, MergedBytes
+from engine.text.ways import KnownPiece, SpelledWays
 from tests.app.attention_scenes import look_at
 
 LABELS = [
@@ -405,6 +410,35 @@ def pieces() -> PiecesPlot:
     return plot
 
 
+def merges() -> MergesPlot:
+    plot = MergesPlot("Merges")
+    first, second = Merge(8, 1, ("Ġ", "go", "d")), Merge(11, 0, ("Ġgo", "d"))
+    plot.set_merges(MergedBytes(("Ġ", "g", "o", "d"), (first, second), 17))
+    return plot
+
+
+def spelled_ways() -> WaysPlot:
+    plot = WaysPlot("Ways")
+    known = (
+        KnownPiece("▁play", 0, -5.0),
+        KnownPiece("ing", 5, -5.5),
+        KnownPiece("in", 5, -6.0),
+        KnownPiece("g", 7, -8.0),
+    )
+    plot.set_ways(
+        SpelledWays(("▁play", "ing"), (-5.0, -5.5), ("▁play", "in", "g"), (-5.0, -6.0, -8.0), known)
+    )
+    return plot
+
+
+def piece_flow() -> PieceFlow:
+    plot = PieceFlow("Pieces")
+    plot.set_words(
+        (FlowPiece("play", span="play", id=7), FlowPiece("[UNK]", span="é", id=1, is_unknown=True))
+    )
+    return plot
+
+
 def step_chips() -> StepChips:
     plot = StepChips("Steps")
     plot.set_steps((StepChip("Pieces", "In"), StepChip("Add", "Layer 1", is_off=True)), 1)
@@ -438,6 +472,7 @@ MATRICES: tuple[Callable[[], Figure], ...] = (
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, tag_text, attributed_text, attributed_bars, tokens, pieces),
+    *(merges, spelled_ways, piece_flow),
     *(step_chips, step_groups, hidden_word, seen_rows, family_columns),
 )
 ALL = (*OVER_AXES, *MATRICES, *WORDS)

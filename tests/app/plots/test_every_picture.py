@@ -21,6 +21,7 @@ POINTED = [
     *(gallery.bars, gallery.confusion, gallery.similarity, gallery.scatter, gallery.word_chips),
     *(gallery.histogram, gallery.bins, gallery.plane, gallery.score_scale, gallery.guesses, gallery.layers),
     *(gallery.word_strip, gallery.passage, gallery.tagged, gallery.attributed_text, gallery.attributed_bars),
+    *(gallery.merges, gallery.spelled_ways, gallery.piece_flow),
 ]
 DRAWN = (b"<path", b"<polyline", b"<polygon", b"<rect", b"<circle", b"<ellipse", b"<image", b"<text")
 ALL = pytest.mark.parametrize("make", gallery.ALL)

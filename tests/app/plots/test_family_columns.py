@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -82,3 +84,29 @@ def test_all_members_are_seen_at_once_in_a_lecture_at_twice_the_size(qtbot: QtBo
     for width in (720, 868, LEFT + 8 * LEAST):
         figure.resize(width, 500)
         assert figure.left_of(8) <= width
+
+
+def test_names_stay_where_they_are_seen_while_the_columns_move_up(
+    figure: FamilyColumns, qtbot: QtBot
+) -> None:
+    figure.set_lift(300)
+    head = figure.rect_of((-1, 1))
+    assert 300 <= head.top() < 304
+    figure.name_hint = "click"
+    with qtbot.waitSignal(figure.member_chosen) as heard:
+        qtbot.mouseClick(figure, Qt.MouseButton.LeftButton, pos=head.center().toPoint())
+    assert heard.args == ["CBOW"]
+    ground = figure.grab().toImage().pixelColor(head.topLeft().toPoint())
+    assert ground == figure.grab().toImage().pixelColor(head.bottomRight().toPoint())
+    figure.set_lift(0)
+    assert figure.rect_of((-1, 1)).top() < 100
+
+
+def test_a_long_name_has_several_lines_and_is_not_cut(figure: FamilyColumns) -> None:
+    before = figure.rect_of((0, 0)).top()
+    figure.set_columns([replace(COLUMNS[0], name="a-model-of-a-rather-long-name"), *COLUMNS[1:]], LABELS)
+    assert figure.rect_of((0, 0)).top() == before  # there is room at 900 px
+    figure.resize(300, 500)
+    assert figure.rect_of((-1, 0)).height() > 60
+    figure.set_columns([replace(COLUMNS[0], name="amodelofaratherlongname"), *COLUMNS[1:]], LABELS)
+    assert figure.rect_of((-1, 0)).height() > 45  # broken anywhere

@@ -207,7 +207,7 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
     "a model that is a file": (["--model", "reviews.csv"], "is a file. A model is a folder"),
     "a max_length beyond the model": (
         ["--set", "max_length=42"],
-        "the model has positions for 41 WordPieces",
+        "the model has positions for 41 pieces",
     ),
     "an unknown setting": (["--set", "lr=1"], "There is no setting named lr"),
     "no value": (["--set", "seed"], "--set expects name=value, not 'seed'"),
@@ -315,6 +315,11 @@ def test_tokenize_gives_the_ids_the_model_reads(engine: Engine, place: Path) -> 
     code, out, err = engine("tokenize", "--model", "start", "Good filming", "bad!", "--json")
     said = json.loads(out)
     assert (code, err) == (0, "")
+    treatment = said.pop("treatment")
+    assert treatment == [
+        {"pieces": 3, "unknown": 0, "capitals": "Made lower case.", "restored": "Not exactly."},
+        {"pieces": 2, "unknown": 0, "restored": "Not exactly."},
+    ]
     assert list(said) == ["tokens", "input_ids", "token_type_ids", "attention_mask", "offsets"]
     assert said["tokens"] == ["[CLS]", "good", "film", "##ing", "[SEP]", "bad", "!", "[SEP]"]
     assert said["input_ids"] == [TOKENS.index(token) for token in said["tokens"]]
@@ -322,6 +327,7 @@ def test_tokenize_gives_the_ids_the_model_reads(engine: Engine, place: Path) -> 
     assert said["offsets"][1:4] == [[0, 4], [5, 9], [9, 12]] and said["offsets"][5] == [0, 3]
     code, out, _ = engine("tokenize", "--model", "start", "good film")
     assert code == 0 and "[CLS]" in out and "good" in out
+    assert out.endswith("A: 2 pieces, 0 unknown\n   restored: Exactly.\n")
 
 
 # In a process of their own

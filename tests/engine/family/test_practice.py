@@ -12,9 +12,10 @@ import pytest
 from app.shipped import shipped_family, starter_model
 from engine.events import result_of
 from engine.family.ask import Family
-from engine.family.practice import PracticeBert, training_of
+from engine.family.practice import training_of
 from engine.family.questions.blank import FillBlank
 from engine.family.questions.senses import WordSenses
+from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
 
 is_here = pytest.mark.skipif(
@@ -28,11 +29,9 @@ def test_another_bert_answers_with_its_own_pieces_among_the_words_of_the_family(
     folder, starter = shipped_family(), starter_model()
     assert folder is not None and starter is not None
     family = Family.open(folder)
-    family = replace(family, practice=PracticeBert.open(starter))
     asked = FillBlank(folder, "She sang a [MASK] on the album.", "song", bert=starter)
     found, own = (result_of(one.answer(family)) for one in (asked, replace(asked, bert=None)))
-    assert family.practice is not None
-    first = probe(family.practice.subject, asked.text, top_k=1).answers[0].guesses[0]
+    first = probe(LoadedModel.open(starter), asked.text, top_k=1).answers[0].guesses[0]
     assert found.filled["bert"].guesses[0].value == pytest.approx(first.probability, abs=1e-6)
     assert found.filled["bert"].rank == 1 and "bert" not in found.limits
     assert {**found.filled, "bert": None} == {**own.filled, "bert": None}
@@ -49,7 +48,7 @@ def test_the_vectors_of_another_bert_are_of_the_word_in_its_own_pieces() -> None
     found = result_of(WordSenses(folder, "bank", texts, bert=starter).answer(Family.open(folder)))
     assert found.senses["bert"].states.shape == (7, 3, 384)
     assert found.senses["elmo"].states.shape[1] == 3
-    bert = PracticeBert.open(starter)
+    bert = Family.open(folder).other(LoadedModel.open(starter))
     assert np.isfinite(bert.states("antidisestablishmentarian", "It is antidisestablishmentarian.")).all()
 
 

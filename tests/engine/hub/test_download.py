@@ -27,6 +27,7 @@ from engine.hub.client import Client
 from engine.hub.download import downloading
 from engine.hub.fetch import fetch as child_fetch
 from engine.hub.fetch import look
+from engine.hub.files import choose
 from engine.hub.guard import Guard
 from engine.hub.kept import begun_in, discard, hub_record, models_in, part_of, place_of, unfinished
 from engine.hub.look import PublishedModel, looked_at, looking, searching
@@ -395,6 +396,7 @@ def test_a_model_with_a_file_of_pieces_alone_is_fetched_and_a_damaged_one_is_ref
     files["spiece.model"] = (tmp_path / "whole.model").read_bytes()
     fetch(tmp_path / "out")
     assert read_tokenizer(tmp_path / "out").encode("a A").tokens == ["[CLS]", *["\u2581a"] * 2, "[SEP]"]
+    assert choose({WEIGHTS, "config.json", "spm.model"}, NAME).small == ("config.json", "spm.model")
     files["spiece.model"] = b"\x0a\xff\xff"
     with pytest.raises(UserError, match=r"spiece\.model is damaged .*: it is truncated"):
         fetch(tmp_path / "other")

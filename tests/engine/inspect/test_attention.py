@@ -161,7 +161,7 @@ def test_too_little_memory_is_told_before_it_is_taken(
     assert look(subject, A, B).num_tokens == 11
     monkeypatch.setattr(attention, "free_bytes", lambda: needed)  # all that is free: others need some too
     monkeypatch.setattr(attention, "embedded", None)  # nothing runs
-    with pytest.raises(UserError, match=r"2 × 3 heads over 11 WordPieces .* Shorten"):
+    with pytest.raises(UserError, match=r"2 × 3 heads over 11 pieces .* Shorten"):
         look(subject, A, B)
 
 
@@ -175,7 +175,7 @@ def test_running_out_of_memory_is_a_sentence(subject: LoadedModel, monkeypatch: 
         raise MemoryError
 
     monkeypatch.setattr(attention, "embedded", exhausted)
-    with pytest.raises(UserError, match="There is not enough memory for one text of 11 WordPieces"):
+    with pytest.raises(UserError, match="There is not enough memory for one text of 11 pieces"):
         look(subject, A, B)
 
 

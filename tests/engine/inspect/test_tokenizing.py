@@ -13,9 +13,9 @@ from engine.events import Progress
 from engine.inspect import tokenizing
 from engine.inspect.tokenizing import TableTokens, measure_table
 from engine.text.roles import Roles
+from engine.text.special_tokens import ExtraToken
 from engine.text.table import Table, read_table
 from engine.text.trace import trace
-from engine.text.vocabulary import ExtraToken
 from engine.text.wordpiece import WordPiece
 from engine.text.words import words_of
 from tests.fakes import TOKENS, tiny_unigram

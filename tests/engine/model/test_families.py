@@ -20,7 +20,7 @@ from engine.model.config import BertConfig, count_parameters
 from engine.model.families.known import FAMILIES
 from engine.model.heads import PreTraining, SequenceClassifier, TokenClassifier
 from engine.model.inventory import take_stock
-from engine.model.trim import must_keep, trimmed
+from engine.model.trim import trimmed
 from engine.model.weights import (
     load_classifier,
     load_encoder,
@@ -31,6 +31,7 @@ from engine.model.weights import (
 )
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
+from engine.text.fewer import must_keep
 from engine.text.wordpiece import WordPiece
 from engine.train.adapt import check_adapt, rates_of
 from engine.train.finetune import fine_tune
@@ -106,7 +107,24 @@ ROTARY = [
         },
     ),
 ]
-CASES += ROTARY
+DEBERTA = {
+    "relative_attention": True,
+    "position_biased_input": False,
+    "pos_att_type": ["p2c", "c2p"],
+}
+DISTANT = [
+    Case(
+        "DebertaV2", {**DEBERTA, "position_buckets": 4, "norm_rel_ebd": "layer_norm", "share_att_key": True}
+    ),
+    Case("DebertaV2", {**DEBERTA, "max_relative_positions": 3, "hidden_act": "relu", "legacy": False}),
+    Case("MPNet"),
+    Case("MPNet", {"hidden_act": "relu"}),
+]
+ROTARY += [
+    Case("Gte", {"rope_parameters": {"rope_type": "linear", "rope_theta": 30.0, "factor": 1.7}}),
+    Case("Gte", {"type_vocab_size": 0, "hidden_act": "silu"}),
+]
+CASES += ROTARY + DISTANT
 
 
 def made(path: Path, case: Case, kind: str, **changes: Any) -> Any:
@@ -287,7 +305,11 @@ def test_alberts_order_of_texts_is_not_next_sentence_and_is_said_to_be_none(tmp_
 def test_a_class_of_nobodys_family_is_written_as_it_was_read() -> None:
     for kind in FAMILIES:
         if kind not in ("distilbert", "bart"):  # read as a BERT or a RoBERTa, with the heads of that
-            named = {"model_type": kind, "architectures": ["MyOwnModel"]}
+            named = {
+                "model_type": kind,
+                "architectures": ["MyOwnModel"],
+                **(DEBERTA if "deb" in kind else {}),
+            }
             assert BertConfig.from_json(named).to_json()["architectures"] == ["MyOwnModel"], kind
     several = {"architectures": ["BertModel", "MyOwnModel"]}
     assert BertConfig.from_json(several).to_json()["architectures"] == several["architectures"]
@@ -302,7 +324,7 @@ def test_what_is_not_read_of_a_family_is_refused_with_its_reason() -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], ROTARY[2]])
+@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], ROTARY[2], DISTANT[0]])
 def test_a_model_leaves_as_its_family_from_old_files_and_for_sentences(case: Case, tmp_path: Path) -> None:
     theirs = made(tmp_path / "own", case, "Model", tie_word_embeddings=True)
     (tmp_path / "own" / "model.safetensors").unlink()
@@ -316,7 +338,7 @@ def test_a_model_leaves_as_its_family_from_old_files_and_for_sentences(case: Cas
         assert agrees(asked(again.eval()).last_hidden_state, wanted)
 
 
-@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], *ROTARY[1:]])
+@pytest.mark.parametrize("case", [CASES[0], *CASES[2:4], *ROTARY[1:], *DISTANT])
 def test_a_family_is_fine_tuned_and_asked_and_its_kept_weights_open(case: Case, tmp_path: Path) -> None:
     made(tmp_path / "start", case, "ForMaskedLM")
     tiny_wordpiece().save(tmp_path / "start")

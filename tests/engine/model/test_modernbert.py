@@ -29,12 +29,9 @@ from engine.model.inventory import take_stock
 from engine.model.names import published_names
 from engine.model.source import unfilled
 from engine.model.weights import load_classifier, load_encoder, load_headed, load_pretraining, save_model
-from engine.settings.config import with_values
-from engine.settings.pretrain import PretrainConfig
 from engine.text.batch import Bounds, Unpadded
 from engine.text.byte_level import MODERNBERT
 from engine.train.finetune import fine_tune
-from engine.train.pretraining.refusals import check_start
 from tests.engine.tiny_runs import tiny_config
 from tests.fakes import scramble, tiny_byte_level, tiny_wordpiece
 
@@ -383,13 +380,6 @@ def test_a_head_that_is_solved_for_reads_the_means_past_the_norm_of_its_pooler(
     assert np.allclose(subject.predictor().predict("the good film"), wanted, atol=1e-5)
     with pytest.raises(UserError, match="reads the mean of all tokens, which transformers"):
         result_of(writing_folder(folder, tmp_path / "out"))
-
-
-def test_what_needs_wordpieces_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    made(tmp_path / "start")
-    start = with_values(PretrainConfig(), {"model": str(tmp_path / "start")}).start
-    with pytest.raises(ModelError, match="does not split texts into WordPieces"):
-        check_start(start)
 
 
 @torch.no_grad()

@@ -119,7 +119,7 @@ def test_it_is_pretrained_further_on_masked_words_alone(tmp_path: Path) -> None:
     shape = read_config(tmp_path)
     config = with_values(PretrainConfig(), {"next_sentence": "true", "max_length": "32"})
     with pytest.raises(
-        ConfigError, match="A NomicBERT has no part for next sentences, .* Turn next_sentence off"
+        ConfigError, match="family NomicBERT have no part for next sentences, .* Turn next_sentence off"
     ):
         check_objective(config.objective, shape)
     config = with_values(config, {"next_sentence": "false"})

@@ -126,7 +126,7 @@ def test_an_electra_of_narrow_word_vectors_stays_one_and_its_sizes_are_those_of_
 @pytest.mark.parametrize("named", ["model_type", "architectures"])
 def test_every_other_family_is_refused_by_name_with_reason_and_way_out(named: str) -> None:
     classes = {
-        "deberta-v2": "DebertaV2Model",
+        "deberta": "DebertaModel",
         "gpt2": "GPT2LMHeadModel",
         "t5": "T5ForConditionalGeneration",
         "roberta-prelayernorm": "RobertaPreLayerNormModel",

@@ -13,7 +13,6 @@ from safetensors.torch import load_file
 from engine.errors import ModelError
 from engine.events import result_of
 from engine.export.folders import writing_folder, writing_sentence_folder
-from engine.export.onnx import exporting
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.attention.weights import look
 from engine.inspect.embeddings.vectors import PoolingConfig, embed
@@ -24,10 +23,7 @@ from engine.inspect.masked.probe import probe, score_words
 from engine.model.guess import Pins
 from engine.model.heads import QuestionAnswering
 from engine.model.weights import load_classifier, load_headed, load_pretraining
-from engine.settings.config import with_values
-from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
-from engine.train.pretraining.refusals import check_start
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import tiny_config, write_table
 from tests.fakes import scramble, tiny_byte_level
@@ -195,19 +191,3 @@ def test_it_leaves_as_it_is_and_for_sentences_with_its_vocabulary(tmp_path: Path
         assert type(again).__name__ == "RobertaModel" and not info["missing_keys"]
         found = asked(again.eval(), tmp_path / name, "the film").last_hidden_state
         assert torch.allclose(found, wanted, atol=1e-5)
-
-
-def test_onnx_is_refused_in_a_sentence_before_anything_is_written(tmp_path: Path) -> None:
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    made(tmp_path / "own", "ForSequenceClassification", num_labels=3)
-    with pytest.raises(ModelError, match="does not split texts into WordPieces, so Cloze cannot write it"):
-        result_of(exporting(tmp_path / "own", tmp_path / "out", ["the film"]))
-    assert not (tmp_path / "out").exists()
-
-
-def test_pretraining_it_further_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    made(tmp_path)
-    start = with_values(PretrainConfig(), {"model": str(tmp_path)}).start
-    with pytest.raises(ModelError, match="does not split texts into WordPieces"):
-        check_start(start)

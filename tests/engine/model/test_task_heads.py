@@ -106,3 +106,14 @@ def test_the_head_of_another_task_starts_anew_and_says_so(tmp_path: Path) -> Non
         load_headed(tmp_path, SequenceClassifier)
     with pytest.raises(ModelError, match="holds no head for questions"):
         load_headed(tmp_path, QuestionAnswering)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_new_head_is_told_as_new_and_a_stored_one_is_not(head: type[HeadedEncoder], tmp_path: Path) -> None:
+    theirs(head, tmp_path / "own")
+    labels = LABELS if head.has_labels else ()
+    assert load_headed(tmp_path / "own", head, labels)[1].new == ()
+    transformers.BertModel(transformers.BertConfig(**tiny_config().to_json())).save_pretrained(
+        tmp_path / "bare"
+    )
+    assert head.parts[-1] in load_headed(tmp_path / "bare", head, labels)[1].new

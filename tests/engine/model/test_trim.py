@@ -12,9 +12,10 @@ import torch
 
 from engine.errors import ConfigError, ModelError
 from engine.model.bert import Bert
-from engine.model.trim import ids_to_keep, must_keep, trimmed
+from engine.model.trim import ids_to_keep, trimmed
 from engine.model.weights import load_pretraining, save_model
-from engine.text.vocabulary import ExtraToken
+from engine.text.fewer import must_keep
+from engine.text.special_tokens import ExtraToken
 from engine.text.wordpiece import WordPiece
 from tests.fakes import same_weights, tiny_config, tiny_pretraining
 

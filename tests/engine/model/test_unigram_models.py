@@ -11,10 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from engine.errors import ModelError
 from engine.events import result_of
 from engine.export.folders import writing_folder, writing_sentence_folder
-from engine.export.onnx import exporting
 from engine.inspect.anatomy.vectors import trace
 from engine.inspect.attention.weights import look
 from engine.inspect.loaded_model import LoadedModel
@@ -23,11 +21,8 @@ from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import probe, score_words
 from engine.model.heads import QuestionAnswering
 from engine.model.weights import load_headed, read_config, save_model
-from engine.settings.config import with_values
-from engine.settings.pretrain import PretrainConfig
 from engine.text.unigram import Unigram
 from engine.train.finetune import fine_tune
-from engine.train.pretraining.refusals import check_start
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import run_engine, tiny_config, write_table
 from tests.fakes import scramble, tiny_unigram
@@ -35,14 +30,25 @@ from tests.fakes import scramble, tiny_unigram
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
 
-KINDS = {"XLMRoberta": "xlm-roberta", "Camembert": "camembert", "Albert": "albert", "Bert": "xlm-roberta"}
-every_family = pytest.mark.parametrize("stem", list(KINDS)[:3])
+KINDS = {"XLMRoberta": "xlm-roberta", "Camembert": "camembert", "Albert": "albert", "DebertaV2": "deberta"}
+KINDS["Bert"] = "xlm-roberta"
+OWN = {
+    "Albert": {"embedding_size": 7},
+    "DebertaV2": {
+        "relative_attention": True,
+        "position_biased_input": False,
+        "pos_att_type": ["p2c", "c2p"],
+        "share_att_key": True,
+        "position_buckets": 4,
+    },
+}
+every_family = pytest.mark.parametrize("stem", list(KINDS)[:4])
 
 
 def made(path: Path, stem: str, head: str = "ForMaskedLM", **changes: Any) -> Any:
     """Write a random tiny model of transformers' own, its pieces beside it, and return it."""
     tokenizer = tiny_unigram(KINDS[stem])
-    own = {"embedding_size": 7} if stem == "Albert" else {"type_vocab_size": 1}
+    own = OWN.get(stem, {"type_vocab_size": 1})
     config = getattr(transformers, f"{stem}Config")(
         vocab_size=tokenizer.vocab_size,
         pad_token_id=tokenizer.pad_id,
@@ -203,16 +209,3 @@ def test_the_commands_know_its_pieces_and_its_mask(stem: str, tmp_path: Path) ->
         code, out, err = run_engine("fill-mask", "--model", tmp_path, f"the {written} play", "--json")
         assert code == 0, err
         assert f'"{tokenizer.as_word([int(logs[place].argmax())])}"' in out.replace("\\u2581", "▁")
-
-
-def test_what_needs_wordpieces_is_refused_in_a_sentence_before_anything_is_written(tmp_path: Path) -> None:
-    made(tmp_path / "own", "XLMRoberta", "ForSequenceClassification", num_labels=3)
-    for changes in ({}, {"trim_vocab": 20}):
-        start = with_values(PretrainConfig(), {"model": str(tmp_path / "own"), **changes}).start
-        with pytest.raises(ModelError, match="does not split texts into WordPieces"):
-            check_start(start)
-    for name in ("onnx", "onnxscript", "onnxruntime"):
-        pytest.importorskip(name)
-    with pytest.raises(ModelError, match="does not split texts into WordPieces, so Cloze cannot write it"):
-        result_of(exporting(tmp_path / "own", tmp_path / "out", ["the film"]))
-    assert not (tmp_path / "out").exists()

@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import DataError, ModelError
 from engine.text.byte_level import MODERNBERT, ROBERTA, ByteLevel, Markers
-from engine.text.read_tokenizer import read_tokenizer, read_wordpiece
+from engine.text.read_tokenizer import read_tokenizer
 from engine.text.words import words_of
 from tests.fakes import tiny_byte_level, tiny_wordpiece
 
@@ -133,12 +133,6 @@ def test_a_word_is_spelled_behind_a_space_and_what_stands_behind_a_letter_keeps_
     assert tiny_wordpiece().with_masks("a [MASK]") == "a [MASK]"
 
 
-def test_pretraining_asks_for_wordpieces_and_says_so(tmp_path: Path) -> None:
-    tiny_byte_level().save(tmp_path)
-    with pytest.raises(ModelError, match="does not split texts into WordPieces, so Cloze cannot pretrain"):
-        read_wordpiece(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -169,7 +163,7 @@ def test_files_that_cut_otherwise_or_are_damaged_are_refused(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"normalizer": {"type": "Lowercase"}}, "does not cut texts as a ModernBERT does: normalizer is"),
+        ({"normalizer": {"type": "Lowercase"}}, "does not cut texts as ModernBERT does: normalizer is"),
         ({"single": []}, r'single is \[\], not \["\[CLS\]", "A", "\[SEP\]"\]'),
         ({"pair": [{"Sequence": {"id": "B"}}, 7]}, "pair is"),
         ({"single": [{"SpecialToken": 7}]}, "single is"),

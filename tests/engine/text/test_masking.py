@@ -16,7 +16,7 @@ import pytest
 from engine.errors import ConfigError, DataError
 from engine.text.corpus.masking import KEPT, MASKED, RANDOM, UNITS, MaskedRows, Masker, Masking
 from engine.text.corpus.terms import Terms
-from engine.text.vocabulary import ExtraToken
+from engine.text.special_tokens import ExtraToken
 from engine.text.wordpiece import WordPiece
 
 NUM_TOKENS = 1_000_000

@@ -26,7 +26,7 @@ from engine.events import Progress
 from engine.text.corpus import cutter, cutter_pool
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.tokens import TokenStore, counts, hold_out, open_store, store_key
-from engine.text.vocabulary import ExtraToken
+from engine.text.special_tokens import ExtraToken
 from engine.text.wordpiece import WordPiece
 from tests.engine.tiny_stores import (
     TOKENS,
@@ -108,7 +108,7 @@ def test_a_sentence_without_end_comes_in_pieces_of_one_document(
 
 def test_text_of_which_no_piece_comes_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("\u200b\n\n\u200b\n", encoding="utf-8")
-    with pytest.raises(DataError, match="no WordPiece"):
+    with pytest.raises(DataError, match="gave no pieces"):
         list(open_store(tmp_path / "store", Corpus((tmp_path / "text.txt",)), wordpiece()))
     assert names(tmp_path) == [".store.lock", "text.txt"]
 

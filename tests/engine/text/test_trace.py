@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.inspect.token_rows import token_rows
+from engine.text.special_tokens import ExtraToken
 from engine.text.tokenizer import TRUNCATIONS, Tokenizer, without_halves
-from engine.text.trace import Trace, trace, ways_of
+from engine.text.trace import Trace, trace
 from engine.text.unigram import Unigram
-from engine.text.vocabulary import ExtraToken
+from engine.text.ways import ways_of
 from engine.text.wordpiece import WordPiece
 from tests.fakes import tiny_unigram
 

@@ -11,20 +11,23 @@ import time
 import tracemalloc
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.errors import DataError, ModelError
-from engine.text.read_tokenizer import read_tokenizer, read_wordpiece
+from engine.text.read_tokenizer import read_tokenizer
+from engine.text.sentencepiece import read_pieces
 from engine.text.tokenizer import Tokenizer
+from engine.text.trace import trace
 from engine.text.unigram import Unigram
 from engine.text.words import words_of
 from tests.engine.model.checkpoints import field, number
 from tests.fakes import tiny_unigram
 
-KINDS = ("xlm-roberta", "camembert", "albert")
+KINDS = ("xlm-roberta", "camembert", "albert", "deberta")
 TEXT = "the café, the playing(film) 今天 [MASK] 12"
 FULL_WIDTH = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)} | {
     "…": "...",
@@ -58,8 +61,7 @@ def charsmap(becomes: Mapping[str, str] = FULL_WIDTH) -> bytes:
 
 
 def with_map(tokenizer: Unigram, data: bytes) -> Unigram:
-    rest = (tokenizer.lowercase, tokenizer.strip_accents, tokenizer.plain_quotes)
-    return Unigram(tokenizer.base, tokenizer.scores, tokenizer.names, data, *rest)
+    return replace(tokenizer, charsmap=data)
 
 
 def piece(text: str, score: float, kind: int = 1) -> bytes:
@@ -174,7 +176,8 @@ def test_what_is_written_is_read_again_and_by_transformers(kind: str, data: byte
     transformers = pytest.importorskip("transformers")
     tokenizer = with_map(tiny_unigram(kind), data)
     tokenizer.save(tmp_path, model_max_length=39)
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+    model_type = kind.replace("deberta", "deberta-v2")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type}))
     again = read_tokenizer(tmp_path)
     assert again == tokenizer == pickle.loads(pickle.dumps(tokenizer))
     assert again._tokenizer is tokenizer._tokenizer  # XLM-R's takes 380 MB
@@ -186,14 +189,15 @@ def test_what_is_written_is_read_again_and_by_transformers(kind: str, data: byte
         ours = tokenizer.encode(*pair)
         assert found["input_ids"] == ours.input_ids
         assert found.get("token_type_ids", ours.token_type_ids) == ours.token_type_ids
-    assert ("token_type_ids" in found) is tokenizer.tells_segments is (kind == "albert")
+    assert ("token_type_ids" in found) is tokenizer.tells_segments is (kind in ("albert", "deberta"))
     assert theirs.model_max_length == 39 and theirs.mask_token == tokenizer.tokens[tokenizer.mask_id]
-    is_plain = bool(data) or kind == "albert"  # whose first step makes letters of full width plain
+    # ALBERT’s first step makes letters of full width plain, DeBERTa writes others as bytes
+    is_plain = bool(data) or kind in ("albert", "deberta")
     assert (tokenizer.unk_id in tokenizer.encode(texts[0]).input_ids) is not is_plain
 
 
 def test_a_pair_is_joined_as_its_family_joins_it_and_both_ways_to_join_it_agree() -> None:
-    for kind, between in (("xlm-roberta", 2), ("camembert", 2), ("albert", 1)):
+    for kind, between in (("xlm-roberta", 2), ("camembert", 2), ("albert", 1), ("deberta", 1)):
         tokenizer = tiny_unigram(kind)
         names = tokenizer.names
         found = tokenizer.encode("the film", "a play")
@@ -251,12 +255,16 @@ def test_a_file_of_pieces_gives_the_tokenizer_that_its_json_gives(kind: str, tmp
     scored = list(zip(tokenizer.base, tokenizer.scores, strict=True))
     if kind == "albert":
         name, kinds = "spiece.model", {"<pad>": 3, "<unk>": 2, "[CLS]": 3, "[SEP]": 3, "[MASK]": 4}
+    elif kind == "deberta":
+        name, kinds = "spm.model", {"[PAD]": 3, "[CLS]": 3, "[SEP]": 3, "[UNK]": 2}
+        kinds |= {f"<0x{byte:02X}>": 6 for byte in range(256)}
     else:
         kinds = {"<unk>": 2, "<s>": 3, "</s>": 3}
         own = [piece for piece in scored if piece[0] not in (*SPECIAL, *(f"{one}NOTUSED" for one in kinds))]
         scored = [("<unk>", 0.0), ("<s>", 0.0), ("</s>", 0.0), *own]
     pieces = [(piece, score, kinds.get(piece, 1)) for piece, score in scored]
-    write_file(tmp_path / name, pieces, charsmap(), model_type=1)
+    by_bytes = int(kind == "deberta")
+    write_file(tmp_path / name, pieces, charsmap(), model_type=1, byte_fallback=by_bytes)
     (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
     (tmp_path / "added_tokens.json").write_text("{}")
     found = read_tokenizer(tmp_path)
@@ -311,12 +319,6 @@ def test_steps_that_splitting_at_blanks_takes_too_are_read_and_older_spellings_a
     assert read_tokenizer(tmp_path) == tokenizer
 
 
-def test_pretraining_asks_for_wordpieces_and_says_so(tmp_path: Path) -> None:
-    tiny_unigram().save(tmp_path)
-    with pytest.raises(ModelError, match="does not split texts into WordPieces, so Cloze cannot pretrain"):
-        read_wordpiece(tmp_path)
-
-
 def test_a_vocabulary_without_a_mask_opens_and_has_none() -> None:
     whole = tiny_unigram()
     assert Unigram(whole.base[:-1], whole.scores[:-1]).mask_id is None
@@ -344,7 +346,8 @@ LEADS_OUT = struct.pack("<I", 1024) + struct.pack("<256I", *[7 << 10] * 255, 1 <
         ({"post_processor": None}, "post_processor is"),
         ({"post_processor": {"type": "RobertaProcessing", "cls": "[CLS]"}}, "post_processor is"),
         ({"post_processor": {"single": [{"SpecialToken": 7}], "pair": "x"}}, "post_processor is"),
-        ({"model": {"byte_fallback": True}}, "byte_fallback is true"),
+        ({"model": {"byte_fallback": True}}, "lacks <0x00>, <0x01>, <0x02>, <0x03>. This kind"),
+        ({"model": {"byte_fallback": "yes"}}, "byte_fallback is .yes"),
         ({"model": {"unk_id": None}}, "unk_id is null"),
         ({"model": {"unk_id": 10**9}}, "unk_id is 1000000000"),
         ({"model": {"unk_id": 4}}, "unk_id is 4"),
@@ -402,7 +405,8 @@ HARM = {
     "a piece that is no text": (field(1, field(1, b"\xff\xfe")), "a piece in it is no text"),
     "nothing": (b"", "The vocabulary lacks"),
     "another model": (field(2, field(3, 2)), "its model is no Unigram model"),
-    "bytes for what is unknown": (field(2, field(35, 1)), "splits words differently"),
+    "bytes that are no pieces": (field(2, field(35, 1)), "The vocabulary lacks"),
+    "blanks behind words": (field(2, field(24, 1)), "splits words differently"),
     "no blank before a text": (field(3, field(3, 0)), "splits words differently"),
     "a trainer that is a number": (field(2, 7), "a text in it is invalid"),
     "a map that leads out of itself": (field(3, field(2, LEADS_OUT)), "its map of characters is damaged"),
@@ -451,12 +455,109 @@ def refused_soon(folder: Path, said: str) -> None:
     assert time.process_time() - began < 15  # alone and undisturbed it is less than 3
 
 
+DEBERTA_SPECIAL = [1, 0, 2, 3, 128_000]
+
+
 @pytest.mark.slow
-def test_ten_thousand_lines_of_mixed_scripts_have_the_ids_and_spans_that_transformers_gives(
+def test_debertas_pieces_of_a_file_are_those_of_sentencepiece_bytes_and_map_included(real_data: Path) -> None:
+    folder = real_data / "tokenizers" / "deberta-v3"
+    tokenizer = read_tokenizer(folder)
+    ids = [tokenizer.cls_id, tokenizer.pad_id, tokenizer.sep_id, tokenizer.unk_id, tokenizer.mask_id]
+    assert ids == DEBERTA_SPECIAL and tokenizer.vocab_size == 128_001
+    raw = json.loads((folder / "expected-raw-spm.json").read_text())
+    texts = [case for case in raw if not any(name in case["text"] for name in SPECIAL)]
+    texts = [case for case in texts if set(case["text"]) != {"a"}]  # which has two equally likely spellings
+    assert len(texts) == 40
+    for case in texts:
+        found = tokenizer.encode(case["text"])
+        assert found.input_ids == [1, *case["ids"], 2] and found.tokens[1:-1] == case["pieces"]
+    typed = tokenizer.encode("write ＜0x41> here").tokens[1:-1]  # the name of a byte, which is none
+    assert typed == ["▁write", "▁<", "0", "x", "41", ">", "▁here"]
+    by_bytes = [case for case in texts if any(piece.startswith("<0x") for piece in case["pieces"])]
+    assert by_bytes and all(3 not in case["ids"] for case in by_bytes)
+
+
+@pytest.mark.slow
+def test_what_transformers_saves_of_debertas_pieces_is_cut_as_it_cuts_it(
     real_data: Path, tmp_path: Path
 ) -> None:
     transformers = pytest.importorskip("transformers")
-    tokenizer = read_tokenizer(real_data / "tokenizers" / "xlm-roberta")
+    folder = real_data / "tokenizers" / "deberta-v3"
+    read = read_pieces((folder / "spm.model").read_bytes(), 128_000)
+    theirs = transformers.DebertaV2Tokenizer(vocab=list(zip(read.pieces, read.scores, strict=True)))
+    theirs.save_pretrained(tmp_path)
+    tokenizer = read_tokenizer(tmp_path)
+    assert tokenizer.composes and not tokenizer.notes
+    same_as_published(tokenizer, json.loads((folder / "expected.json").read_text()))
+    lines = [*mixed_lines(real_data), "a\tb\r\nc\u2028d\u00a0e  f\x0bg", " \n ", "e\u0301\u0323 e\u0301"]
+    for start in range(0, len(lines), 1000):
+        some = lines[start : start + 1000]
+        found = theirs(some, add_special_tokens=False, return_offsets_mapping=True)
+        for (ids, spans), own, where in zip(
+            tokenizer.encode_spans(some), found["input_ids"], found["offset_mapping"], strict=True
+        ):
+            assert ids.tolist() == own and spans.tolist() == list(map(list, where))
+    (tmp_path / "again").mkdir()
+    tokenizer.save(tmp_path / "again")
+    again = transformers.AutoTokenizer.from_pretrained(tmp_path / "again")
+    assert type(again) is type(theirs) and again(lines[:99])["input_ids"] == theirs(lines[:99])["input_ids"]
+    assert read_tokenizer(tmp_path / "again") == tokenizer
+
+
+def test_a_character_that_no_piece_has_is_written_as_its_bytes_and_shown_as_itself() -> None:
+    tokenizer = tiny_unigram("deberta")
+    found = tokenizer.encode("film 龘\u20ac (x")
+    marks = [f"<0x{byte:02X}>" for byte in "龘\u20ac".encode()]
+    assert found.tokens[1:-1] == ["▁film", "▁", *marks, "▁", "(", "x"]
+    assert found.continues[1:-1] == [False, False, *[True] * 6, False, True, False]
+    ids = found.input_ids[2:9]
+    assert tokenizer.spelled(ids[:4]) == tokenizer.as_word(ids[:4]) == "龘"
+    assert tokenizer.ids_as_spelled("龘") == ids[1:4]
+    assert tokenizer.spelled(ids[1:3]) == tokenizer.as_word(ids[1:3]) == "<0xE9><0xBE>"
+    words = trace(tokenizer, "film 龘\u20ac (x").words
+    assert [word.text for word in words] == ["▁film", "▁龘\u20ac", "▁(", "x"]
+    assert words[0].outcome == "whole" and words[1].outcome == "likeliest" and not words[1].failed
+    typed = ["▁", "<0x3C>", "<0x30>", "x", "<0x34>", "1", "<0x3E>"]
+    assert tokenizer.encode("<0x41>").tokens[1:-1] == typed  # the name of a byte, which is none
+    assert tokenizer.score_of("<0xE9>") is None and tokenizer.score_of("▁film") == -4.0
+    assert "bytes" in tokenizer.splitting and "bytes" not in tiny_unigram().splitting
+
+
+def test_a_tokenizer_json_of_deberta_is_read_as_it_says_and_other_ways_to_cut_are_refused(
+    tmp_path: Path,
+) -> None:
+    tokenizer = with_map(tiny_unigram("deberta"), charsmap())
+    rules = rules_of(tokenizer, tmp_path)
+    assert read_tokenizer(tmp_path) == tokenizer
+    steps = rules["normalizer"]["normalizers"]
+    strip = {"type": "Strip", "strip_left": True, "strip_right": True}
+    blanks = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    of_2021 = {**rules, "normalizer": {"type": "Sequence", "normalizers": [strip, *steps, blanks]}}
+    of_2021["model"] = {**rules["model"], "byte_fallback": False}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(of_2021))
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "DebertaV2Tokenizer"}')
+    found = read_tokenizer(tmp_path)
+    assert found == replace(tokenizer, byte_fallback=False) and not found.notes
+    for said, message in (
+        ({"split_by_punct": True}, "split_by_punct is true, not false"),
+        ({"do_lower_case": "no"}, "do_lower_case is .no., not"),
+        ({"mask_token": "<mask>"}, "mask_token is .<mask>., not"),
+    ):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+        with pytest.raises(ModelError, match=message):
+            read_tokenizer(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    found = read_tokenizer(tmp_path)
+    assert found.lowercase and "cleaned as DebertaV2Tokenizer does it" in str(found.notes[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["xlm-roberta", "deberta-v3"])
+def test_ten_thousand_lines_of_mixed_scripts_have_the_ids_and_spans_that_transformers_gives(
+    name: str, real_data: Path, tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    tokenizer = read_tokenizer(real_data / "tokenizers" / name)
     tokenizer.save(tmp_path)
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
     lines = mixed_lines(real_data)

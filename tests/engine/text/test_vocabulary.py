@@ -212,7 +212,7 @@ def test_json_that_is_damaged_is_refused(folder: Path, content: bytes) -> None:
 def test_a_file_too_large_for_a_vocabulary_is_refused_unread(folder: Path) -> None:
     with (folder / "tokenizer.json").open("wb") as file:
         file.truncate(10**12)
-    with pytest.raises(ModelError, match="tokenizer.json is larger than 32 MB"):
+    with pytest.raises(ModelError, match="tokenizer.json is larger than 48 MB"):
         WordPiece.from_folder(folder)
 
 

@@ -223,7 +223,7 @@ def test_a_text_that_memory_cannot_hold_alone_stops_with_a_sentence(
         raise MEMORY_ERRORS[0]
 
     monkeypatch.setattr(Classification, "forward", cramped)
-    with pytest.raises(UserError, match=r"There is not enough memory for one text of \d+ WordPieces"):
+    with pytest.raises(UserError, match=r"There is not enough memory for one text of \d+ pieces"):
         list(fine_tune(tiny_config(tmp_path), tmp_path / "run"))
     assert read_status(tmp_path / "run")["state"] == "failed"
     assert "There is not enough memory" in read_status(tmp_path / "run")["reason"]

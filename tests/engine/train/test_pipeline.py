@@ -359,7 +359,7 @@ def test_next_sentences_are_asked_for_where_documents_have_several(tmp_path: Pat
         ({"way": "auto"}, "stages are compared on held-out rows"),
         ({"batch_tokens": 4096}, "one step takes 4,096"),
         ({"domain_text": "absent.txt"}, r"There is no file or folder .*absent\.txt"),
-        ({"max_length": 50}, "positions for 41 WordPieces"),
+        ({"max_length": 50}, "positions for 41 pieces"),
         ({"label": "stars"}, "has no column stars"),
         ({"trim_vocab": 9}, "trim_vocab is 9.*Choose at least 37"),
     ],

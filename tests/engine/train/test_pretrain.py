@@ -303,7 +303,7 @@ def test_measuring_with_too_little_memory_gives_the_same_figures_in_smaller_batc
         measured.append(result_of(LanguageModel(next_sentence).evaluate(model, batches, less)))
         assert max(sizes) <= 60
         _cramped(patched, 3, MemoryError(), sizes)
-        with pytest.raises(UserError, match=r"There is not enough memory for one text of \d+ WordPieces"):
+        with pytest.raises(UserError, match=r"There is not enough memory for one text of \d+ pieces"):
             result_of(LanguageModel(next_sentence).evaluate(model, batches, device))
     for other in measured[1:]:
         assert dict(other.metrics) == pytest.approx(dict(measured[0].metrics), rel=1e-5)
@@ -319,7 +319,7 @@ def test_what_a_person_should_know_is_told_before_training(tmp_path: Path) -> No
     said = notes(events)
     assert "The model is new" in said and "trim_vocab is for the vocabulary of a model" in said
     assert "The text gives" in said  # fewer pieces than were asked for
-    assert re.search(r"Pairs of up to 24 WordPieces show [1-9]\d % of the text in each", said)
+    assert re.search(r"Pairs of up to 24 pieces show [1-9]\d % of the text in each", said)
     single = list(pretrain(text_config(tmp_path, next_sentence=False, steps=2), tmp_path / "single"))
     assert "Pairs of" not in notes(single)
     stages = [event.stage for event in of(Progress, events)]

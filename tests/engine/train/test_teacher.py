@@ -160,11 +160,11 @@ def test_a_teacher_that_does_not_fit_is_refused_before_the_text_is_read(tmp_path
     for changes, kind, says, field in (
         ({"teacher": str(tmp_path / "nowhere")}, ModelError, "There is no folder", ""),
         ({"teacher": str(tmp_path / "wide")}, ConfigError, "is 15 wide, but the model 12", "teacher"),
-        ({"teacher": str(tmp_path / "short")}, ConfigError, "reads at most 20 WordPieces", "teacher"),
+        ({"teacher": str(tmp_path / "short")}, ConfigError, "reads at most 20 pieces", "teacher"),
         (
             {"teacher": str(tmp_path / "strange")},
             ConfigError,
-            "of the model’s WordPieces, such as",
+            "of the model’s pieces, such as",
             "teacher",
         ),
         ({"model": "new:2x12x3"}, ConfigError, "none that are made from the text", "vocab"),

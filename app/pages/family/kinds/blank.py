@@ -16,6 +16,15 @@ from app.pages.family.kinds.kind import (
     TypedQuestion,
     bars,
 )
+from app.pages.family.kinds.others import (
+    about_words,
+    head_of,
+    member_cells,
+    size_cells,
+    size_heads,
+    titles_of,
+    waiting_or,
+)
 from app.plots.member_column import (
     BLANK,
     OTHER_SIDE,
@@ -24,11 +33,14 @@ from app.plots.member_column import (
     UNSEEN,
     FamilyLabels,
     MemberColumn,
+    MemberScore,
     SeenWord,
     WordEntry,
 )
 from app.words import tr_engine, translate
-from engine.family.members import ALL, LEFT, LIKENESS, NEAR, SIDES, About
+from engine.family.members import ABOUT, ALL, LEFT, LIKENESS, NEAR, SIDES, About
+from engine.family.other_guesses import MOST_DIGITS, ONE_PIECE, PER_WORD, READS
+from engine.family.per_word import PerWord, Reads
 from engine.family.questions.blank import BlankGuesses, FillBlank
 
 BLANKS = {  # by whether a family is Chinese: sentences and the right word
@@ -38,9 +50,9 @@ BLANKS = {  # by whether a family is Chinese: sentences and the right word
     False: (
         TypedQuestion("The ____ was written by a French author.", "book"),
         TypedQuestion("The ____ flows into the sea.", "river"),
-        TypedQuestion("He was born in ____ and moved to London.", "england"),
+        TypedQuestion("He was born in ____ and moved to London.", "England"),
         TypedQuestion("She is the ____ of the king.", "queen"),
-        TypedQuestion("The capital of France is ____.", "paris"),
+        TypedQuestion("The capital of France is ____.", "Paris"),
     ),
     True: (
         TypedQuestion("中华人民共____国", "和"),
@@ -61,6 +73,7 @@ class BlankKind(FamilyKind[BlankGuesses]):
     can_practice = True
     picks_members = True
     hides_limits = True
+    takes_others = True
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -95,15 +108,19 @@ class BlankKind(FamilyKind[BlankGuesses]):
         return typed.text, typed.answer.strip().lower()
 
     def question(self, given: GivenQuestion) -> FillBlank:
-        return FillBlank(given.folder, given.typed.text, given.typed.answer.strip().lower(), bert=given.bert)
+        right = given.typed.answer.strip()
+        return FillBlank(given.folder, given.typed.text, right, bert=given.bert, others=given.others)
 
     def column(
         self, answer: FamilyAnswer[BlankGuesses], about: About, head: Mapping[str, Any]
     ) -> MemberColumn:
         found, right = answer.value, _right(answer)
         filled, shown = found.filled[about.name], found.limits.get(about.name)
+        members, _ = found.per_word()
+        cells = member_cells(about.name, found.sizes) if found.others else ()
+        reached = per_word_cells(members.get(about.name), found)
         return MemberColumn(
-            **head,
+            **{**head, "scores": (*cells, *reached)},
             seen=tr_engine(about.seen),
             words=seen_words(about, _read_by(answer, about), found.place),
             entries=tuple(
@@ -118,6 +135,21 @@ class BlankKind(FamilyKind[BlankGuesses]):
             shown="" if shown is None else words.say(shown),
         )
 
+    def other_columns(self, answer: FamilyAnswer[BlankGuesses]) -> tuple[MemberColumn, ...]:
+        titles = titles_of([one.folder for one in answer.value.others])
+        return tuple(_other_column(answer, place, title) for place, title in enumerate(titles))
+
+    def other_notes(self, answer: FamilyAnswer[BlankGuesses]) -> tuple[str, ...]:
+        found = answer.value
+        if not found.others:
+            return ()
+        said = (ONE_PIECE, PER_WORD) if _reads(found) else (ONE_PIECE,)
+        return tuple(map(tr_engine, said))
+
+    def about_other(self, answer: FamilyAnswer[BlankGuesses], place: int) -> list[str]:
+        one = answer.value.others[place]
+        return about_words(one.about, one.folder, one.refusal or one.unlike)
+
     def reached(self, answer: FamilyAnswer[BlankGuesses], name: str) -> str:
         rank = answer.value.filled[name].rank
         return "" if rank is None else _ordinal(rank)
@@ -130,8 +162,10 @@ class BlankKind(FamilyKind[BlankGuesses]):
         return said.format(given=given, word=right, rank=_ordinal(own.rank))
 
     def labels(self, answer: FamilyAnswer[BlankGuesses]) -> FamilyLabels:
-        right = _right(answer)
+        right, found = _right(answer), answer.value
+        rows = [(translate("family", "Perplexity per word"), tr_engine(READS[one])) for one in _reads(found)]
         return FamilyLabels(
+            scores=(*size_heads(), *rows) if found.others else (),
             seen=(translate("family", "May see"), translate("family", "of the sentence")),
             says=(translate("family", "Guesses"), bars()),
             rank=translate("family", "“{word}” is").format(word=right) if right else "",
@@ -143,7 +177,60 @@ class BlankKind(FamilyKind[BlankGuesses]):
 
 def _right(answer: FamilyAnswer[BlankGuesses]) -> str:
     assert isinstance(answer.question, FillBlank)
-    return answer.question.right
+    return answer.question.right.lower()
+
+
+def _reads(found: BlankGuesses) -> list[Reads]:
+    """Return what is lost of a word, of each row of perplexities; those that lose most first."""
+    members, others = found.per_word()
+    return sorted({one.reads for one in (*members.values(), *others.values())}, reverse=True)
+
+
+def per_word_cells(reached: PerWord | None, found: BlankGuesses) -> tuple[MemberScore, ...]:
+    """Return a perplexity in the row of those that read alike; nothing in the others."""
+    return tuple(
+        _per_word(reached, found.num_spaced)
+        if reached is not None and reached.reads == one
+        else MemberScore("")
+        for one in _reads(found)
+    )
+
+
+def _per_word(reached: PerWord, num_spaced: int) -> MemberScore:
+    """Return a perplexity, and over how many of so many words it is."""
+    said = words.counted(reached.count, translate("family", "1 word"), translate("family", "{count} words"))
+    if reached.count < num_spaced:
+        said = translate("family", "{count} of {total} words").format(
+            count=words.number(reached.count), total=words.number(num_spaced)
+        )
+    digits = 1 if reached.value < MOST_DIGITS else 0
+    return MemberScore(words.decimal(reached.value, digits), said, short=said)
+
+
+def _other_column(answer: FamilyAnswer[BlankGuesses], place: int, title: str) -> MemberColumn:
+    """Return what a model that is no member says: it reads the sentence as it is written, from both sides."""
+    found, right, about = answer.value, _right(answer), ABOUT["bert"]
+    one, (_, reached) = found.others[place], found.per_word()
+    kind, size = ("", None) if one.about is None else (one.about.family, one.about.size)
+    rank = translate("family", "not one piece") if right and not one.is_one_piece else ""
+    answered = bool(one.guesses)
+    return MemberColumn(
+        **head_of(title, one.about),
+        seen=tr_engine(about.seen) if answered else "",
+        words=seen_words(about, found.written, found.place) if answered else (),
+        entries=tuple(
+            WordEntry(guess.word, guess.value, bool(right) and guess.word.lower() == right)
+            for guess in one.guesses
+        ),
+        text=waiting_or(one.refusal, is_whole=one.is_whole),
+        rank=rank if one.rank is None else _ordinal(one.rank),
+        rank_of=""
+        if one.rank is None
+        else translate("family", "of {count} words").format(count=words.number(found.num_words)),
+        is_first=one.rank == 1,
+        why=_why(about, found.words, found.place) if answered else "",
+        scores=(*size_cells(kind, size), *per_word_cells(reached.get(place), found)),
+    )
 
 
 def seen_words(about: About, tokens: tuple[str, ...], place: int) -> tuple[SeenWord, ...]:

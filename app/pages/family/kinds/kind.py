@@ -48,7 +48,7 @@ class TypedQuestion:
 @dataclass(frozen=True, slots=True)
 class GivenQuestion:
     """All that a question may be made of. is_tuned: the family is fine-tuned on the table, too. bert: the
-    folder of a BERT that answers in the place of the family's.
+    folder of a BERT that answers in the place of the family's. others: of models that answer next to them.
     """
 
     folder: Path
@@ -58,6 +58,7 @@ class GivenQuestion:
     roles: Roles | None = None
     is_tuned: bool = False
     bert: Path | None = None
+    others: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ class FamilyKind(Generic[T]):
     tells_progress: bool = False
     asks_files: bool = False
     draws: bool = False  # words at random, again with another seed
+    takes_others: bool = False  # models that are no members answer next to them
     first: tuple[TypedQuestion, TypedQuestion] = (TypedQuestion(), TypedQuestion())  # in English, in Chinese
 
     @property
@@ -134,6 +136,11 @@ class FamilyKind(Generic[T]):
     @property
     def hint(self) -> str:
         """What a click on an entry does."""
+        return ""
+
+    @property
+    def progress(self) -> str:
+        """What is said while it is asked; {share} is how much is done."""
         return ""
 
     @property
@@ -208,6 +215,18 @@ class FamilyKind(Generic[T]):
         lines, is_other = self.lines(answer), answer.bert is not None
         heads = {name: _head(ABOUT[name], lines, is_other) for name in names or answer.names}
         return tuple(self.column(answer, ABOUT[name], head) for name, head in heads.items())
+
+    def other_columns(self, answer: FamilyAnswer[T]) -> tuple[MemberColumn, ...]:
+        """Return a column for each model that is no member."""
+        return ()
+
+    def other_notes(self, answer: FamilyAnswer[T]) -> tuple[str, ...]:
+        """Return sentences on how these models are compared; () where there are none."""
+        return ()
+
+    def about_other(self, answer: FamilyAnswer[T], place: int) -> list[str]:
+        """Return sentences on one of these models."""
+        return []
 
     def labels(self, answer: FamilyAnswer[T]) -> FamilyLabels:
         """Return the words at the left, but those that all kinds say."""

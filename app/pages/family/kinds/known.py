@@ -15,11 +15,12 @@ from app.pages.family.kinds.results import ResultsKind
 from app.pages.family.kinds.see import SeeKind
 from app.pages.family.kinds.senses import SensesKind
 from app.pages.family.kinds.task import TaskKind
+from app.pages.family.kinds.text_blanks import TextBlanksKind
 from app.pages.family.kinds.word_tests import WordTestsKind
 
 KINDS: tuple[FamilyKind[Any], ...] = (
     *(SeeKind(), BlankKind(), SensesKind(), ResultsKind(), ClaimsKind()),
-    *(GoOnKind(), NearestKind(), AnalogyKind(), FollowsKind(), WordTestsKind(), TaskKind()),
+    *(GoOnKind(), NearestKind(), AnalogyKind(), FollowsKind(), WordTestsKind(), TextBlanksKind(), TaskKind()),
 )
 SCENES = KINDS[:5]  # one question each; the others stand under "More"
 KIND_OF = {kind.key: kind for kind in KINDS}

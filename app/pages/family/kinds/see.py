@@ -19,6 +19,7 @@ class SeeKind(BlankKind):
     can_practice = False
     has_figures = False
     hides_limits = True
+    takes_others = False
 
     @property
     def tab(self) -> tuple[str, str]:

@@ -17,6 +17,15 @@ from app.pages.family.kinds.kind import (
     TypedQuestion,
     no_vectors,
 )
+from app.pages.family.kinds.others import (
+    about_words,
+    head_of,
+    member_cells,
+    size_cells,
+    size_heads,
+    titles_of,
+    waiting_or,
+)
 from app.pages.family.scores import cell, shares_line
 from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore, WordEntry
 from app.plots.sense_planes import SenseDot
@@ -44,6 +53,7 @@ class SensesKind(FamilyKind[SensesAnswer]):
     fields = (SENTENCES,)
     can_practice = True
     picks_members = True
+    takes_others = True
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -66,7 +76,7 @@ class SensesKind(FamilyKind[SensesAnswer]):
 
     def question(self, given: GivenQuestion) -> WordSenses:
         grouped = tuple(senses.read_groups(given.typed.sentences))
-        return WordSenses(given.folder, given.typed.text, grouped, bert=given.bert)
+        return WordSenses(given.folder, given.typed.text, grouped, bert=given.bert, others=given.others)
 
     def reached(self, answer: FamilyAnswer[SensesAnswer], name: str) -> str:
         apart = answer.value.apart.get(name)
@@ -87,30 +97,42 @@ class SensesKind(FamilyKind[SensesAnswer]):
     ) -> MemberColumn:
         told = answer.value
         found = told.senses.get(about.name)
+        sizes = member_cells(about.name, told.sizes) if told.others else ()
+        cells = (*_cells(told, told.apart.get(about.name)), *sizes)
         if found is None:
-            return MemberColumn(**head, cannot=no_vectors())
-        kept = _kept_layers(told, len(found.points))
-        planes = tuple(
-            tuple(
-                SenseDot(float(x), float(y), group, text)
-                for (x, y), group, text in zip(found.points[layer], told.groups, told.texts, strict=True)
-            )
-            for layer in kept
-        )
+            return MemberColumn(**{**head, "scores": cells}, cannot=no_vectors())
         one_point = translate("family", "One point: the sentence changes nothing.")
         return MemberColumn(
-            **{**head, "scores": _cells(told, about.name)},
-            entries=tuple(
-                WordEntry(_layer(layer, len(found.likeness)), found.likeness[layer]) for layer in kept
-            ),
+            **{**head, "scores": cells},
+            **_seen_flat(told, found),
             is_likeness=True,
-            planes=planes,
             cannot="" if about.age == PLACE_VECTORS else one_point,
         )
 
+    def other_columns(self, answer: FamilyAnswer[SensesAnswer]) -> tuple[MemberColumn, ...]:
+        told, columns = answer.value, list[MemberColumn]()
+        titles = titles_of([one.folder for one in told.others])
+        for one, title in zip(told.others, titles, strict=True):
+            kind, size = ("", None) if one.about is None else (one.about.family, one.about.size)
+            flat = {} if one.senses is None else _seen_flat(told, one.senses)
+            columns.append(
+                MemberColumn(
+                    **head_of(title, one.about),
+                    **flat,
+                    is_likeness=True,
+                    cannot=waiting_or(one.refusal, is_whole=one.is_whole),
+                    scores=(*_cells(told, one.apart), *size_cells(kind, size)),
+                )
+            )
+        return tuple(columns)
+
+    def about_other(self, answer: FamilyAnswer[SensesAnswer], place: int) -> list[str]:
+        one = answer.value.others[place]
+        return about_words(one.about, one.folder, one.refusal)
+
     def labels(self, answer: FamilyAnswer[SensesAnswer]) -> FamilyLabels:
         told = answer.value
-        layers = max((len(one.likeness) for one in told.senses.values()), default=0)
+        layers = max((len(one.likeness) for one in _every(told)), default=0)
         kept = _kept_layers(told, layers)
         rows = (
             (translate("family", "Similarity, one sense"), ""),
@@ -122,7 +144,7 @@ class SensesKind(FamilyKind[SensesAnswer]):
             says=(translate("family", "Similarity"), translate("family", "of two sentences")),
             planes=tuple(_layer(layer, layers) for layer in kept),
             groups=tuple(translate("family", "sense {number}").format(number=one + 1) for one in groups),
-            scores=rows if _is_apart(told) else (),
+            scores=(*(rows if _is_apart(told) else ()), *(size_heads() if told.others else ())),
         )
 
 
@@ -134,15 +156,35 @@ def _by_chance(told: SensesAnswer) -> str:
 
 
 def _is_apart(told: SensesAnswer) -> bool:
-    return any(one is not None for one in told.apart.values())
+    return any(one is not None for one in (*told.apart.values(), *(other.apart for other in told.others)))
 
 
-def _cells(told: SensesAnswer, name: str) -> tuple[MemberScore, ...]:
-    apart = told.apart.get(name)
+def _every(told: SensesAnswer) -> list[senses.MemberSenses]:
+    """Return the vectors of members and other models."""
+    others = (one.senses for one in told.others)
+    return [*told.senses.values(), *(one for one in others if one is not None)]
+
+
+def _seen_flat(told: SensesAnswer, found: senses.MemberSenses) -> dict[str, Any]:
+    """Return the sentences in the plane of each layer that is shown, and how similar they are there."""
+    kept = _kept_layers(told, len(found.points))
+    planes = tuple(
+        tuple(
+            SenseDot(float(x), float(y), group, text)
+            for (x, y), group, text in zip(found.points[layer], told.groups, told.texts, strict=True)
+        )
+        for layer in kept
+    )
+    count = len(found.likeness)
+    entries = tuple(WordEntry(_layer(layer, count), found.likeness[layer]) for layer in kept)
+    return {"planes": planes, "entries": entries}
+
+
+def _cells(told: SensesAnswer, apart: senses.SenseSeparation | None) -> tuple[MemberScore, ...]:
     if apart is None:
         return (MemberScore(""), MemberScore(""), MemberScore("")) if _is_apart(told) else ()
     ways = (words.decimal(one, 2) for one in (apart.within, apart.between))
-    return (*map(MemberScore, ways), cell(shares_line({name: share(np.array(apart.hits))}), name))
+    return (*map(MemberScore, ways), cell(shares_line({"it": share(np.array(apart.hits))}), "it"))
 
 
 def _hits(apart: senses.SenseSeparation) -> str:
@@ -152,7 +194,7 @@ def _hits(apart: senses.SenseSeparation) -> str:
 
 def _kept_layers(told: SensesAnswer, count: int) -> tuple[int, ...]:
     """Return which of a member's layers are shown: of members with unlike many, the first and the last."""
-    counts = {len(one.likeness) for one in told.senses.values() if len(one.likeness) > 1}
+    counts = {len(one.likeness) for one in _every(told) if len(one.likeness) > 1}
     return tuple(range(count)) if len(counts) < 2 or count < 2 else (0, count - 1)
 
 

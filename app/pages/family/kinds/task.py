@@ -33,6 +33,10 @@ class TaskKind(FamilyKind[SameTaskScores]):
     def tab(self) -> tuple[str, str]:
         return translate("family", "Same task"), translate("family", "Task")
 
+    @property
+    def progress(self) -> str:
+        return translate("family", "Training the family on your table: {share}")
+
     def can_be_kept(self, files: object) -> bool:
         return False
 

@@ -14,12 +14,12 @@ _BODY = (
 def answer(question, passage):
     """Return the answer in a passage, "" if there is none; a long passage is read in overlapping windows."""
     asked = tokenizer.encode(question, add_special_tokens=False).ids[:MAX_QUESTION]
-    found, room = tokenizer.encode(passage, add_special_tokens=False), MAX_LENGTH - len(asked) - 3
+    found, room = tokenizer.encode(passage, add_special_tokens=False), MAX_LENGTH - len(asked) - 2 - BETWEEN
     best, none = (-np.inf, 0, 0), np.inf
     for begin, end, decided in windows_of(len(found.ids), room, min(STRIDE, max(1, room // 2))):
         _, scores = ask(asked, found.ids[begin:end])
         first, last = (scores[name][0].astype(float) for name in OUTPUTS)
-        none, shift = min(none, first[0] + last[0]), len(asked) + 2 - begin
+        none, shift = min(none, first[0] + last[0]), len(asked) + 1 + BETWEEN - begin
         for start in decided:
             for stop in range(start, min(start + LONGEST_ANSWER, end)):
                 best = max(best, (first[start + shift] + last[stop + shift], -start, -stop))

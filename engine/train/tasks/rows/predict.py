@@ -135,7 +135,7 @@ class RowModel(HeadedModel[SequenceClassifier]):
         if num_cut:
             template = marked(
                 "engine",
-                "Truncated at {length} WordPieces, as in training: {count} of {total} texts.",
+                "Truncated at {length} pieces, as in training: {count} of {total} texts.",
             )
             values = {"count": num_cut, "total": len(found.examples), "length": self.max_length}
             yield Noted(sentence=Sentence(template, values))

@@ -244,7 +244,7 @@ def _on_windows(found: EncodedRows, name: str, max_length: int) -> Iterator[Even
     if several := int((counts > 1).sum()):
         template = marked(
             "engine",
-            "{count:,} of {total:,} {part} texts are longer than {length} WordPieces. They "
+            "{count:,} of {total:,} {part} texts are longer than {length} pieces. They "
             "are read in overlapping windows, and each word is decided once.",
         )
         values = {"count": several, "total": len(rows), "part": name, "length": max_length}

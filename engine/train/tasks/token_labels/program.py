@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 
+from engine.errors import ModelError, marked
 from engine.train.tasks.program import ANY, WINDOWS, AnswerProgram, Trials
 from engine.train.tasks.token_labels.predict import TokenModel
 
+_NEEDS_WORDS = marked(
+    "engine",
+    "The model in {path} tags words, and the pieces of a word depend on the space before it. The program "
+    "next to a graph cannot find the words, so Cloze does not write it as ONNX. Export it as a folder.",
+)
 _BODY = (
     WINDOWS
     + '''
 
 def answer(text):
-    """Return each WordPiece of a text with its label; a long text is read in windows that overlap by half."""
+    """Return each piece of a text with its label; a long text is read in windows that overlap by half."""
     found, room = tokenizer.encode(text, add_special_tokens=False), MAX_LENGTH - 2
     labels = [""] * len(found.ids)
     for begin, end, decided in windows_of(len(found.ids), room, max(1, room // 2)):
@@ -25,7 +31,9 @@ def answer(text):
 
 
 def program_of(predictor: TokenModel) -> AnswerProgram:
-    """Return the program of an open model."""
+    """Return the program of an open model. Raises: ModelError: it would need more than a text's pieces."""
+    if not predictor.wordpiece.tells_words:
+        raise ModelError(_NEEDS_WORDS, path=predictor.folder)
     return AnswerProgram(_BODY, partial(_trials, predictor), {"LABELS": predictor.model.config.id2label})
 
 

@@ -144,7 +144,7 @@ def test_rows_and_columns_stay_and_answers_stand_beside_them(tmp_path: Path, mod
     assert list(found[1].values())[3:] == ["", "", "", ""]
     assert notes(events) == [
         "Line 3 has no text in column text.",
-        "Truncated at 41 WordPieces, as in training: 1 of 3 texts.",
+        "Truncated at 41 pieces, as in training: 1 of 3 texts.",
     ]
     predictor = CLASSIFICATION.predictor(model)
     for number in (0, 2, 3):
@@ -394,7 +394,7 @@ def test_texts_that_are_not_read_to_their_end_are_counted(tmp_path: Path) -> Non
     trained = said_of(tmp_path / "model", max_length=7, roles={"text": "text"})
     data = write_table(tmp_path / "data.csv", [(LONG,), ("good",), (LONG,)], header="text")
     _, events = predict(trained, data)
-    assert notes(events) == ["Truncated at 7 WordPieces, as in training: 2 of 3 texts."]
+    assert notes(events) == ["Truncated at 7 pieces, as in training: 2 of 3 texts."]
 
 
 def test_every_line_that_is_not_used_is_named_however_many_there_are(tmp_path: Path, model: Path) -> None:

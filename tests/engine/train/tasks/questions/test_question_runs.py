@@ -52,6 +52,19 @@ def test_a_squad_file_is_known_for_what_it_is_and_becomes_a_model(tmp_path: Path
 
 
 @pytest.mark.slow
+def test_a_new_head_is_begun_and_a_trained_one_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = list[str]()
+    for name in ("begin", "go_on"):
+        monkeypatch.setattr(AnsweringQuestions, name, lambda *_args, name=name: told.append(name) or [])
+    list(fine_tune(question_config(tmp_path), tmp_path / "first"))
+    again = question_config(tmp_path, model=str(tmp_path / "first" / "model"))
+    list(fine_tune(again, tmp_path / "second"))
+    assert told == ["begin", "go_on"]
+
+
+@pytest.mark.slow
 def test_the_result_measured_again_gives_the_figures_of_its_best_evaluation(tmp_path: Path) -> None:
     apart = write_squad(tmp_path / "apart.json", squad(5, seed=7))
     config = question_config(tmp_path, num_epochs=2, validation_data=str(apart))
@@ -149,7 +162,7 @@ BAD_VALUES: list[tuple[dict[str, Any], type[UserError], str]] = [
     ({"rare_labels": "weighted"}, ConfigError, "rare_labels is weighted, but the task questions has no"),
     ({"label_smoothing": 0.1}, ConfigError, "label_smoothing is 0.1, but the task questions has no labels"),
     ({"max_length": 42}, ConfigError, "max_length is 42, but the model has positions for 41"),
-    ({"max_question": 64}, ConfigError, "for questions of up to 64 WordPieces it must be at least 75"),
+    ({"max_question": 64}, ConfigError, "for questions of up to 64 pieces it must be at least 75"),
     ({"validation_data": "nowhere.json"}, ConfigError, "validation_data: There is no file nowhere.json"),
     ({"data": ""}, ConfigError, "No data was chosen"),
     ({"data": "unknown.csv"}, DataError, "unknown.csv holds no answers"),
