@@ -22,6 +22,8 @@ _MOST_TEXT, _MOST_LIST, _MOST_PATH = 80, 200, 200  # of what is put in: a text, 
 _SHARES = (1.0, 0.5, 0.25, 0.1)  # of these, tried until the sentence is short enough
 # control characters, ends of lines, turns of the direction of writing, halves of characters
 _NUMBERS = re.compile("[0-9 ,.\u2013\u2026-]*")
+WORD = "word"  # context of words of ours that are put into sentences
+_OUR_WORDS = ("split", "part", "stage")  # values that are such words, not names that people gave
 _NAMELESS = re.compile(r"column (\d+)")  # what engine/text/table.py calls a column without a name
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
@@ -31,6 +33,15 @@ def marked(context: str, text: str) -> str:
     QT_TRANSLATE_NOOP+=marked`).
     """
     return text
+
+
+_SPLITS = (  # the words themselves, so that they are translated
+    marked("word", "training"),
+    marked("word", "validation"),
+    marked("word", "test"),
+    marked("word", "domain"),
+    marked("word", "task"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,8 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     """
     if isinstance(column := values.get("column"), str):
         values = {**values, "column": bare_column(column)}
+    said = {name: spoken(values[name], WORD) for name in _OUR_WORDS if isinstance(values.get(name), str)}
+    values = {**values, **said}
     for share in _SHARES:
         text = _Filler(share).vformat(template, (), values)
         if len(text) <= MOST_SENTENCE:
