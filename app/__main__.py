@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from app.system_check import or_what_is_missing, why_no_window
+from engine.own_process import run_as_module
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; 2 for what a person can mend."""
+    if run_as_module(sys.argv[1:] if arguments is None else arguments):
+        return 0
     parser = _parser()
     chosen, rest = parser.parse_known_args(arguments)
     if chosen.file == "demo":

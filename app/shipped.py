@@ -278,6 +278,20 @@ TABLES = (
         licence="Apache-2.0",
     ),
     ShippedTable(
+        key="corrections",
+        file="chinese_corrections.csv",
+        title=marked("engine", "Chinese: which character is wrong?"),
+        size=marked("engine", "900 Chinese sentences with their right texts"),
+        words=marked(
+            "engine",
+            "900 Chinese sentences from Wikipedia with the right text of each. A program put "
+            "errors into 496 of them: characters of the same sound. It takes a pretrained "
+            "Chinese model.",
+        ),
+        roles=Roles(text="text", label="right"),
+        licence="CC BY-SA 4.0",
+    ),
+    ShippedTable(
         key="names",
         file="names_in_tweets.conll",
         title=marked("engine", "Tags of words: names in tweets"),

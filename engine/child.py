@@ -17,13 +17,12 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, is_dataclass
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TextIO
 
-import engine
 from engine.errors import Sentence, UserError, VerbatimText, marked
 from engine.events import Beat, Event, Noted, Progress, Steps
+from engine.own_process import command_of, environment_of
 
 BEAT_S = 0.2  # between two places at which a question can be given up
 PATIENCE_S = 1.0  # that a process is given to end before it is killed
@@ -120,21 +119,15 @@ def _hearing(
 
 
 def _start(module: str, around: Mapping[str, str], said: Any) -> subprocess.Popen[bytes]:
-    places = [str(Path(engine.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     apart: dict[str, Any] = {"start_new_session": True}  # Ctrl-C is for the parent, which ends it
     if os.name == "nt":
         apart = {"creationflags": 0x00000200 | 0x08000000}  # CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW
     return subprocess.Popen(
-        [sys.executable, "-m", module],
+        command_of(module),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=said,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, places)),
-            "PYTHONUTF8": "1",
-            **around,
-        },
+        env=environment_of(PYTHONUTF8="1", **around),
         **apart,
     )
 

@@ -21,7 +21,7 @@ from app.look.rows_model import Index, RowsModel, TableColumn
 from engine.text.roles import EVERY
 
 if TYPE_CHECKING:
-    from engine.text.roles import Roles
+    from engine.text.roles import Role, Roles
     from engine.text.table import Table
 
 SHOWN = 240  # characters of a cell that are looked at for its one line
@@ -73,9 +73,9 @@ class TableModel(RowsModel):
         """Return the table's row of one that is shown."""
         return shown if self._only is None else int(self._only[shown])
 
-    def set_roles(self, roles: Roles) -> None:
-        """Say in the header what the columns are for."""
-        said = {role.name: words.tr_engine(role.word) for role in EVERY}
+    def set_roles(self, roles: Roles, asked: Sequence[Role] = ()) -> None:
+        """Say in the header what the columns are for. Args: asked: roles that are called otherwise."""
+        said = {role.name: words.tr_engine(role.word) for role in (*EVERY, *asked)}
         if roles.text_pair:
             said["text"] = self.tr("text A")
         self._roles = {name: said[role] for role, names in roles.items() for name in names}

@@ -112,7 +112,7 @@ class TableSummary:
     labels: tuple[str, ...]
     counts: np.ndarray  # (C,) int64, rows of each label
     is_side_by_side: bool  # whether a row may have several of them
-    numbers: np.ndarray | None  # (E,) where each row has a number in the place of a label
+    numbers: np.ndarray | None  # (E,) of each row, where they tell of the data what counted labels would
     spellings: tuple[Spelling, ...]  # nearly equal labels
     is_merged: bool  # whether they are counted as one
     is_whole: bool  # whether labels that look like several in one are taken as they stand
@@ -123,6 +123,7 @@ class TableSummary:
     unit: str  # "pieces" or "words"
     unknown_share: float | None  # 0..1 of all pieces; None when in words
     script: str  # that most letters of the first texts are in: a marked template
+    reads_windows: bool = False  # whether a long text is read in windows, and not cut
 
     @property
     def chooses_one(self) -> bool:
@@ -151,11 +152,13 @@ class TableSummary:
 
     def cut_share(self, max_length: int) -> float:
         """Return the share, 0..1, of texts longer than `max_length`."""
-        return float((self.lengths > max_length).mean()) if self.lengths.size else 0.0
+        is_cut = self.lengths.size and not self.reads_windows
+        return float((self.lengths > max_length).mean()) if is_cut else 0.0
 
     def num_tokens(self, max_length: int) -> int:
         """Return the tokens of one pass over all examples, cut at `max_length`."""
-        return int(np.minimum(self.lengths, max_length).sum())
+        lengths = self.lengths if self.reads_windows else np.minimum(self.lengths, max_length)
+        return int(lengths.sum())
 
 
 def open_table(
@@ -213,7 +216,7 @@ def summary(
     reading = of_rows(kind).reading
     roles = reading.with_label(table, roles.only(reading.roles))
     rules = LabelSettings(None, merge_labels, whole_labels, max_labels)
-    finding = partial(reading.finding, rules=rules)
+    finding = partial(_fitting, reading, rules, model)
     found, refusal = yield from _examples(finding, table, roles)
     yield Progress(stage=marked("engine", "Reading"), done=len(found.examples), total=0)
     leaking = yield from _count_leaking(found, reading, table.together)
@@ -236,7 +239,7 @@ def summary(
         labels=tuple(found.labels),
         counts=_counts(found),
         is_side_by_side=reading.is_side_by_side,
-        numbers=_numbers(found),
+        numbers=reading.numbers(found),
         spellings=found.spellings,
         is_merged=merge_labels,
         is_whole=whole_labels,
@@ -247,6 +250,7 @@ def summary(
         unit="words" if model is None else "pieces",
         unknown_share=unknown,
         script=script_of_texts(example.text for example in found.examples),
+        reads_windows=of_rows(kind).reads_windows,
     )
 
 
@@ -278,6 +282,14 @@ def _folder_model(model: str) -> ModelInfo:
     return ModelInfo(model, "", config, read_tokenizer(folder), read_info(folder))
 
 
+def _fitting(
+    reading: RowReading, rules: LabelSettings, model: ModelInfo | None, table: Table, roles: Roles
+) -> Steps[ExampleTable]:
+    """Return what can be used of a table, by the pieces of a model where one is chosen."""
+    found = yield from reading.finding(table, roles, rules)
+    return found if model is None else (yield from reading.fitting(table, found, lambda: model.wordpiece))
+
+
 def _examples(
     finding: Callable[[Table, Roles], Steps[ExampleTable]], table: Table, roles: Roles
 ) -> Steps[tuple[ExampleTable, Sentence | None]]:
@@ -305,11 +317,6 @@ def _counts(found: ExampleTable) -> np.ndarray:
     if targets.ndim > 1:
         return np.asarray(targets.sum(0))
     return np.bincount(targets[targets >= 0], minlength=len(found.labels))
-
-
-def _numbers(found: ExampleTable) -> np.ndarray | None:
-    """Return (E,) where the labels are numbers."""
-    return None if found.values is None or found.values.ndim > 1 else found.targets(found.examples)
 
 
 def _count_leaking(found: ExampleTable, reading: RowReading, together: np.ndarray | None) -> Steps[int]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class FileSummary:
     refusal: Sentence | None = None
     num_leaking: int | None = None
     num_duplicates: int = 0
+    reads_windows: ClassVar[bool] = True
 
     def cut_share(self, max_length: int) -> float:
         """Return 0: long texts are read in windows."""

@@ -27,9 +27,8 @@ from engine.export.folders import (
 from engine.export.onnx import ONNX, exporting
 from engine.export.place import ExportResult, workshop
 from engine.model.folder import read_json, write_json
-from engine.model.heads import HEADS
 from engine.model.own_encoder import encoder_of
-from engine.model.weights import head_of, read_config
+from engine.model.weights import read_config, tuned_head
 
 ENDING = ".zip"
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say
@@ -107,7 +106,7 @@ def _gather(folder: Path, place: Path, texts: Sequence[str], with_onnx: bool) ->
     encoder = encoder_of(folder)
     if encoder:
         checked.append(Sentence(_NO_SENTENCES, {"name": encoder}))
-    elif head_of(config) not in HEADS:
+    elif tuned_head(folder, config) is None:
         how = how_pooled(folder)
         put_sentence_files(place, how, config.hidden_size)
         document = read_json(place / "config.json")

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from engine.model.folder import open_weights
-from engine.model.heads import HEADS
+from engine.model.heads import MaskedWords
 from engine.model.info import length_in, read_info, truncation_in
 from engine.model.sentence_files import read_sentence_files
 from engine.model.source import StoredModel
-from engine.model.weights import head_of, load_encoder, load_headed, load_pretraining, read_config
+from engine.model.weights import load_encoder, load_headed, load_pretraining, read_config, tuned_head
 from engine.text.batch import Unpadded
 from engine.text.tokenizer import TRUNCATIONS
 from engine.train.tasks.kind import Kind
@@ -79,6 +79,19 @@ class _Headed(nn.Module):
         return found.unbind(-1) if len(self.model.outputs) > 1 else found
 
 
+class _Words(nn.Module):
+    """Of the words of a vocabulary at each place (B, T, V)."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        real = _real(input_ids, attention_mask, token_type_ids)
+        found: Tensor = real["bounds"].padded(self.model.logits(self.model(**real)))
+        return found
+
+
 class _Encoder(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -94,12 +107,13 @@ def graph_of(folder: Path) -> Graph:
     """Open a model folder as a graph. Raises: ModelError."""
     config = read_config(folder)
     longest = config.max_position_embeddings
-    head = HEADS.get(head_of(config))
+    head = tuned_head(folder, config)
     if head is not None:
         model, _ = load_headed(folder, head)
         info, task = read_info(folder), task_of(folder)
         length = length_in(info, longest, task.max_length if task.reads_windows else None)
-        return Graph(_Headed(model).eval(), head.outputs, longest, length, truncation_in(info), task)
+        module = (_Words if head is MaskedWords else _Headed)(model).eval()
+        return Graph(module, head.outputs, longest, length, truncation_in(info), task)
     with open_weights(folder) as stored:
         is_language = StoredModel(stored, config).has("masked_word")
     if is_language:

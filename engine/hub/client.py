@@ -25,7 +25,7 @@ from engine.hub.files import CARD, PROBED
 from engine.hub.guard import Guard
 from engine.hub.recommended import LANGUAGES
 from engine.hub.refusals import answered, as_answered, host_of, is_passing, no_hub
-from engine.model.families.known import FAMILIES
+from engine.model.families.known import MODEL_TYPES
 
 MOST_LISTED = 100  # models of a search, of any family
 MOST_FOUND = 20  # that are shown
@@ -94,7 +94,7 @@ class Client:
         expand = ["downloads", "tags", "safetensors", "gated"]
         found = self._patiently(lambda: self._listed({**asked, "expand": expand}))
         try:
-            opened = (one for one in found if FAMILIES.keys() & set(map(str, one.get("tags") or ())))
+            opened = (one for one in found if MODEL_TYPES & set(map(str, one.get("tags") or ())))
             return [_found(one) for one in islice(opened, MOST_FOUND)]
         except (KeyError, TypeError, AttributeError) as error:
             raise no_hub(self.host) from error

@@ -23,7 +23,7 @@ from engine.model.config import BertConfig
 from engine.model.fastest import kernels_for
 from engine.model.folder import open_weights
 from engine.model.guess import too_long
-from engine.model.heads import PreTraining, SequenceClassifier
+from engine.model.heads import HeadedEncoder, PreTraining, SequenceClassifier
 from engine.model.info import encoder_in, read_info
 from engine.model.model_name import ModelName
 from engine.model.own_encoder import encoder_of, open_encoder_weights
@@ -357,7 +357,9 @@ class LoadedModel:
             # labels side by side, or a number, are read from the folder again
             return of_rows(task_of(self.folder)).predictor(self.folder)
         device = open_device(DeviceConfig(device=self.device.type))
-        found = HeadedModel(self.folder, self.classifier, self.wordpiece, self.info, device)
+        found: HeadedModel[HeadedEncoder] = HeadedModel(
+            self.folder, self.classifier, self.wordpiece, self.info, device
+        )
         kind = TASKS.get(str(self.info.get("task", "")), CLASSIFICATION)  # another may share its head
         return RowModel.over(of_rows(kind).reading, found.ready())
 

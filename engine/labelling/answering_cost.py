@@ -189,7 +189,7 @@ def costing(
         some = found.examples.spread_out(limit)
         before, start, busy = metered(meters), time.perf_counter(), time.process_time()
         encoded, _ = yield from beats(
-            model.reading.encode(some, model.wordpiece, model.max_length, model.truncation)
+            model.reading.encode(found, some, model.wordpiece, model.max_length, model.truncation)
         )
         yield from answers_of(
             model.model, model.task, encoded, model.device, marked("engine", "Measuring the speed")

@@ -1,7 +1,8 @@
 """The small heads that turn what BERT found into an answer.
 
 A head for fine-tuning is an `HeadedEncoder`: which published class it is, which of names.PARTS it adds, and
-what is said of a model that has it, or lacks it. HEADS names them all.
+what is said of a model that has it, or lacks it. HEADS names all whose published class tells that a model
+was fine-tuned; MaskedWords is the one that a pretrained model has too.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class HeadedEncoder(nn.Module):
     has_labels: ClassVar[bool] = False  # whether its rows are labels, by name
     parts: ClassVar[tuple[str, ...]]  # of names.PARTS, which a model to start from may lack
     reads_firsts: ClassVar[bool]  # whether it reads each example's first token alone
+    reads_meaning: ClassVar[bool] = True  # whether an encoder for whole texts, if a folder has one, is read
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -293,6 +295,69 @@ class QuestionAnswering(HeadedEncoder):
         return exact(self.answers, _token_states(self, *args, **kwargs))
 
 
+class VocabularyHead(nn.Module):
+    """What scores every word of the vocabulary, by the word embeddings themselves.
+
+    Source: Devlin et al. 2019, section 3.1; BertLMPredictionHead of `transformers`.
+    """
+
+    bert: Bert
+
+    def add_head(self, config: BertConfig) -> None:
+        """Make the layers before the words, and the bias of each word."""
+        self.transform, self.activation, self.norm = config.family.guessing(config)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def read(self, states: Tensor) -> Tensor:
+        """Return what `logits` takes, (M, E), of the encoder's hidden states (M, D) of chosen tokens."""
+        return self.norm(self.activation(self.transform(states)))  # type: ignore[no-any-return]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return the score of every word. Args: hidden: (M, E) from `forward`. Returns: (M, V)."""
+        return linear(hidden, self.bert.embeddings.word.weight, self.bias)
+
+    def masked_loss(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the summed cross-entropy, 0-d, and how many words were guessed right, 0-d int64.
+
+        Args: hidden: (M, E) from `forward`. targets: (M,) int64, the words that belong there.
+        """
+        return linear_cross_entropy(hidden, self.bert.embeddings.word.weight, self.bias, targets)
+
+
+class MaskedWords(HeadedEncoder, VocabularyHead):
+    """The word that belongs in the place of each token: the masked-word head, asked of tokens that are shown.
+
+    A folder of it is that of a pretrained model: that it was fine-tuned, its cloze.json says, which names
+    `task`. It reads by the layers that guess words, whatever encoder for whole texts the folder has.
+    Source: the published BertForMaskedLM.
+    """
+
+    architecture = "BertForMaskedLM"
+    task: ClassVar[str] = "correction"
+    tag = "fill-mask"
+    does = marked("engine", "corrected texts")
+    missing = marked(
+        "engine", "{folder} holds no masked-word head. Fine-tune it first, or choose a fine-tuned model."
+    )
+    parts = ("masked_word",)
+    reads_firsts = False
+    reads_meaning = False
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.add_head(config)
+
+    @classmethod
+    def parts_of(cls, config: BertConfig) -> tuple[str, ...]:
+        return cls.parts
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Take what `Bert` takes; return what `logits` and `masked_loss` take: (B, T, E), or (M, E) of the
+        rows (M,) of a packed batch.
+        """
+        return self.read(_token_states(self, *args, **kwargs))
+
+
 _KINDS = (SequenceClassifier, MultipleChoice, TokenClassifier, QuestionAnswering)
 HEADS: dict[str, type[HeadedEncoder]] = {head.architecture: head for head in _KINDS}  # by published class
 
@@ -348,7 +413,7 @@ class PreTrainingOutput:
     states: tuple[Tensor, ...] | None = None
 
 
-class PreTraining(nn.Module):
+class PreTraining(VocabularyHead):
     """BERT with the heads it is pretrained with: masked words, and whether B follows A.
 
     The vocabulary's product uses the word embeddings themselves, and is computed for chosen tokens alone.
@@ -360,8 +425,7 @@ class PreTraining(nn.Module):
         self.config = config
         has_next = config.family.has_next_sentence
         self.bert = Bert(config, with_pooler=has_next)
-        self.transform, self.activation, self.norm = config.family.guessing(config)
-        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.add_head(config)
         if has_next:
             self.next_sentence = nn.Linear(config.hidden_size, 2)
 
@@ -403,21 +467,6 @@ class PreTraining(nn.Module):
             next_sentence=chosen.new_zeros(0, 2) if pooled is None else exact(self.next_sentence, pooled),
             states=found.hidden_states,
         )
-
-    def read(self, states: Tensor) -> Tensor:
-        """Return what `logits` takes, (M, E), of the encoder's hidden states (M, D) of chosen tokens."""
-        return self.norm(self.activation(self.transform(states)))  # type: ignore[no-any-return]
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Return the score of every word. Args: hidden: (M, E) from `forward`. Returns: (M, V)."""
-        return linear(hidden, self.bert.embeddings.word.weight, self.bias)
-
-    def masked_loss(self, hidden: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the summed cross-entropy, 0-d, and how many words were guessed right, 0-d int64.
-
-        Args: hidden: (M, E) from `forward`. targets: (M,) int64, the words that stood there.
-        """
-        return linear_cross_entropy(hidden, self.bert.embeddings.word.weight, self.bias, targets)
 
 
 def _wanted(bounds: Bounds, masked: Tensor) -> Tensor:

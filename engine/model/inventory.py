@@ -19,12 +19,12 @@ from engine.model.bert import Bert
 from engine.model.config import BertConfig
 from engine.model.families.family import Family
 from engine.model.folder import StoredWeights, open_weights
-from engine.model.heads import HEADS, HeadedEncoder, QuestionAnswering, SequenceClassifier
+from engine.model.heads import HEADS, HeadedEncoder, MaskedWords, QuestionAnswering, SequenceClassifier
 from engine.model.own_encoder import encoder_of, open_encoder_weights
 from engine.model.parts import part_of_weight
 from engine.model.source import StoredModel
 from engine.model.tensor_files import open_tensors
-from engine.model.weights import head_of, read_config
+from engine.model.weights import head_of, read_config, tuned_head
 
 ENCODER = "encoder"
 LABELS = "labels"  # what a classifier answers, into which LoadedModel looks
@@ -36,6 +36,7 @@ ANSWERS = {  # marked: what is said of each of `Inventory.answers`; of its label
     LABELS: SequenceClassifier.does,
     **SequenceClassifier.does_of,
     **{name: head.does for name, head in HEADS.items()},
+    MaskedWords.architecture: MaskedWords.does,
 }
 _OWN_WORDS = marked("engine", "its own word weights")
 
@@ -55,7 +56,7 @@ class Inventory:
     refused: part -> why it is there but cannot be used. labels: of a classifier that can be used. num_again:
     weights that are stored a second time. kinds: how they are stored, as "float32". notes: of its
     family. encoder: the name of its own encoder for whole texts, "" where there is none; num_encoder: the
-    weights that are that one's alone.
+    weights that are that one's alone. corrects: whether its masked-word head was fine-tuned to correct texts.
     """
 
     config: BertConfig
@@ -70,6 +71,7 @@ class Inventory:
     notes: tuple[Sentence, ...] = ()
     encoder: str = ""
     num_encoder: int = 0
+    corrects: bool = False
 
     @property
     def num_weights(self) -> int:
@@ -85,6 +87,8 @@ class Inventory:
     @property
     def head(self) -> type[HeadedEncoder] | None:
         """The head that it was fine-tuned with; None where it was not."""
+        if self.corrects:
+            return MaskedWords
         if self.heads.answers:
             return QuestionAnswering
         return HEADS.get(head_of(self.config), SequenceClassifier) if self.heads.num_labels else None
@@ -102,9 +106,9 @@ class Inventory:
         """What it can be asked, of ANSWERS: "labels", or "masked_words", "next_sentence", as LoadedModel has
         it; or its `task`, into which LoadedModel does not look.
         """
-        if self.task:
+        if self.task and not self.corrects:
             return (LABELS,) if self.task == SequenceClassifier.architecture else (self.task,)
-        found = []
+        found = [self.task] if self.corrects else []
         if self.heads.masked_words:
             found.append("masked_words")
         if self.heads.next_sentence and self.heads.pooler:
@@ -152,6 +156,7 @@ def take_stock(folder: Path, *, thorough: bool = True) -> Inventory:
             kinds=_kinds(stored),
             num_bytes=_num_bytes(stored.files),
             notes=source.notes,
+            corrects="masked_words" in there and tuned_head(folder, config) is MaskedWords,
         )
     encoder = encoder_of(folder)
     return _with_encoder(stock, folder, encoder) if encoder else stock

@@ -31,7 +31,15 @@ from engine.model.folder import (
     refuse_other_files,
     write_json,
 )
-from engine.model.heads import HEADS, PLAIN, HeadedEncoder, PreTraining, SequenceClassifier
+from engine.model.heads import (
+    HEADS,
+    PLAIN,
+    HeadedEncoder,
+    MaskedWords,
+    PreTraining,
+    SequenceClassifier,
+    VocabularyHead,
+)
 from engine.model.info import INFO, length_in, read_info, with_encoder
 from engine.model.load_report import LoadReport, listed
 from engine.model.own_encoder import (
@@ -61,6 +69,7 @@ __all__ = [
     "read_config",
     "save_model",
     "save_tensors",
+    "tuned_head",
 ]
 NEW = {  # what the report says of a part that starts from random weights
     "pooler": marked("engine", "The pooler is new and starts from random weights."),
@@ -140,7 +149,7 @@ def load_headed(
 ) -> tuple[AnyHeaded, LoadReport]:
     """Return a model under one kind of head, float32, in `eval` mode, and what became of each weight.
 
-    Its encoder is that of `load_encoder`.
+    Its encoder is that of `load_encoder`; under a head that guesses words that of `load_pretraining`.
 
     Args:   labels: those of the data, in the order of their ids; () for a head that has none. The folder's
             own head is kept if it is of this kind and knows just these (its rows are put in that order), else
@@ -149,7 +158,7 @@ def load_headed(
     Raises: ModelError as `load_encoder`; without `labels` also where no fitting head or pooler is.
     """
     config = config or read_config(folder)
-    with open_encoder_weights(folder) as stored:
+    with (open_encoder_weights if head.reads_meaning else open_weights)(folder) as stored:
         source = StoredModel(stored, config)
         source.check(
             partial(Bert, with_pooler=False), config
@@ -175,7 +184,9 @@ def load_headed(
             order = [own.index(label) for label in wanted]
             for parameter in getattr(model, top).parameters():
                 parameter.data = parameter.data[order]
-        notes = [*read_by(encoder_of(folder)), *(Sentence(NEW[part]) for part in parts if part in fresh)]
+        notes = [*read_by(encoder_of(folder) if head.reads_meaning else "")]
+        notes += [Sentence(NEW[part]) for part in parts if part in fresh]
+        notes += [Sentence(_KEPT[top])] if top in _KEPT and top not in fresh else []
         notes += [Sentence(_LENT)] if is_lent else []
         objections = {top: objection} if objection else {}
         return model, source.report(notes, fresh, objections)
@@ -274,6 +285,18 @@ def head_of(config: BertConfig) -> str:
     return class_of(config.extra)
 
 
+def tuned_head(folder: Path, config: BertConfig | None = None) -> type[HeadedEncoder] | None:
+    """Return the head that a folder was fine-tuned with; None where it was not.
+
+    One that guesses words is of the class of a pretrained model: that it corrects texts, cloze.json says.
+    Args: config: read_config(folder), where it is known. Raises: ModelError if they are damaged.
+    """
+    kind = head_of(config or read_config(folder))
+    if kind in (MaskedWords.architecture, "BertForPreTraining"):  # as some families call the same
+        return MaskedWords if read_info(folder).get("task") == MaskedWords.task else None
+    return HEADS.get(kind)
+
+
 def _no_config(folder: Path) -> ModelError:
     inner = next((one.parent.name for one in sorted(folder.glob("0_*/config.json"))), None)
     if file_in(folder, "bert_config.json") is not None:
@@ -299,6 +322,8 @@ def _own_head(
     kind, top = head_of(config), head.parts[-1]
     if top == "classifier" and source.other_classifier is not None:
         return None, source.other_classifier
+    if top == "masked_word" and (refused := source.objection(top, config)) is not None:
+        return None, refused
     if not source.has(top):
         return None, None
     stored = read_config(folder)
@@ -336,7 +361,8 @@ def _published(
     model: Bert | HeadedEncoder | PreTraining, dtype: torch.dtype, words: torch.dtype
 ) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
-    family, head = model.config.family, _class_of(model)
+    family = model.config.family
+    head = "BertForPreTraining" if isinstance(model, VocabularyHead) else _class_of(model)
     in_unit = model.own_head if isinstance(model, SequenceClassifier) and model.unit != PLAIN else {}
     for own, value in {**model.state_dict(), **in_unit}.items():
         published = [family.own_name(name, head) for name in names.published_names(own, family.stacks)]
@@ -365,6 +391,6 @@ def _config_document(model: Bert | HeadedEncoder | PreTraining, dtype: torch.dty
         document.pop("pooling", None)
     if isinstance(model, SequenceClassifier):
         document["problem_type"] = model.config.problem
-    if isinstance(model, PreTraining):
+    if isinstance(model, VocabularyHead):
         document["tie_word_embeddings"] = True  # as they are here, whatever an older config.json said
     return document

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engine.events import Evaluated
 from engine.questions.writing import aligned
 from engine.train.metrics import scores_of, wilson_interval, written
+from engine.train.run.records import real_numbers
 
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
@@ -28,7 +29,10 @@ def score_lines(event: Evaluated) -> list[str]:
     scores = scores_of(event, event.labels)
     if scores is None:
         width = max(map(len, event.metrics), default=0)
-        measured = [f"{name.ljust(width)}  {written(value)}" for name, value in event.metrics.items()]
+        measured = [
+            f"{name.ljust(width)}  {written(value)}{_between(event, name)}"
+            for name, value in event.metrics.items()
+        ]
         if not event.per_label:
             return measured
         found: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows")]
@@ -46,6 +50,13 @@ def score_lines(event: Evaluated) -> list[str]:
         rows.append((f"({kind} average)", *(f"{x:.4f}" for x in means), str(total), str(total)))
     most, share = scores.majority
     return [*aligned(rows), f"Always answering {event.labels[most][:40]} would score {share:.4f}."]
+
+
+def _between(event: Evaluated, metric: str) -> str:
+    """Return the 95 % interval of a metric where the task has told one; else ""."""
+    found = event.details.get("intervals")
+    ends = real_numbers(found.get(metric), 2) if isinstance(found, dict) else []
+    return f"  ({ends[0]:.4f} to {ends[1]:.4f})" if ends else ""
 
 
 def _named(label: str) -> str:

@@ -22,7 +22,6 @@ import math
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
@@ -31,11 +30,11 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import engine
 from engine.durable import explained, write_text
 from engine.errors import RunError, UserError, marked
 from engine.events import Event, Noted, Step
 from engine.files import is_bare_name, open_regular, read_json_object
+from engine.own_process import command_of, environment_of
 from engine.runs.facts import read_facts
 from engine.runs.marks import RunMarks, set_marks, tidy
 from engine.runs.origin import is_sealed, seal_of
@@ -319,8 +318,6 @@ def start_worker(root: Path) -> subprocess.Popen[bytes]:
     Raises: UserError.
     """
     folder = folder_of(root)
-    places = [str(Path(engine.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
     apart: dict[str, Any] = {"start_new_session": True}
     if os.name == "nt":
         apart = {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
@@ -329,11 +326,11 @@ def start_worker(root: Path) -> subprocess.Popen[bytes]:
         (folder / LOG).unlink(missing_ok=True)  # a link would be followed
         with (folder / LOG).open("xb") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "engine", "queue", "run", "--own", "--runs", str(root)],
+                command_of("engine", "queue", "run", "--own", "--runs", str(root)),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=environment,
+                env=environment_of(),
                 close_fds=True,
                 **apart,
             )

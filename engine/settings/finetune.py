@@ -50,6 +50,7 @@ class DataConfig:
             "regression",
             "questions",
             "multiple-choice",
+            "correction",
         ),
         auto=marked("engine", "from the data"),
         kind="hidden",
@@ -82,7 +83,7 @@ class DataConfig:
         marked(
             "engine",
             "The column to predict. For several labels a row, name columns of 0 and 1 with "
-            "commas between them. Empty: found in the table.",
+            "commas between them. For correction, the column of right texts. Empty: found in the table.",
         ),
         kind="column",
     )
@@ -259,8 +260,8 @@ class DataConfig:
         marked(
             "engine",
             "Pieces kept of each text, special tokens included. Longer texts are "
-            "truncated, but a passage with questions is read in windows of this length. 0: "
-            "128, for questions 384.",
+            "truncated, but passages with questions, tagged texts and texts to be corrected are read in "
+            "windows of this length. 0: 128, for questions 384.",
         ),
         minimum=0,
         maximum=8192,
@@ -285,6 +286,20 @@ class DataConfig:
         marked("engine", "For questions: pieces of a question. The rest of a longer one is not read."),
         minimum=1,
         maximum=8192,
+        advanced=True,
+        kind="hidden",
+    )
+    masked_share: float = setting(
+        0.2,
+        marked("engine", "Masked share"),
+        marked(
+            "engine",
+            "For correction: the share of right pieces that are masked in training, drawn again in each "
+            "step. Without masks a model learns to copy, and corrects only what it has seen (Wu et al. "
+            "2023). 0: none.",
+        ),
+        minimum=0.0,
+        maximum=0.9,
         advanced=True,
         kind="hidden",
     )

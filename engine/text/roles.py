@@ -6,7 +6,7 @@ A task declares the roles that its rows are read by; whoever shows, keeps or nam
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import marked
@@ -40,6 +40,8 @@ CHOICES = Role("choices", marked("engine", "ending"), most=9)
 LABEL = Role("label", marked("engine", "label"), is_read=False)
 USUAL = (TEXT, TEXT_PAIR, LABEL)  # of a task with a label for a text or a pair of texts
 OF_CHOICES = (TEXT, CHOICES, LABEL)  # of a task with a label that says which ending of a text is right
+RIGHT_TEXT = replace(LABEL, word=marked("engine", "right text"))
+OF_CORRECTION = (TEXT, RIGHT_TEXT)  # of a task that says what a text should be
 EVERY = (TEXT, TEXT_PAIR, CHOICES, LABEL)  # in the order that a model reads them
 ROLE_NAMES = tuple(role.name for role in EVERY)
 

@@ -15,14 +15,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import tokenizers
 
 from engine.errors import ConfigError, Sentence, marked, not_among
 from engine.text.special_tokens import ExtraToken
+
+if TYPE_CHECKING:
+    import tokenizers  # what a vocabulary's files say is known before the window is painted
 
 Ids = npt.NDArray[np.int32]
 

@@ -130,14 +130,37 @@ def read_folder(folder: Path, rules: dict[str, Any] | None) -> Vocabulary:
             path=folder,
             name=name,
         )
-    read = vocabulary_of(read_vocab(vocab, most), config.get("do_lower_case"))
+    tokens, twice = _last_counts(read_vocab(vocab, most))
+    read = vocabulary_of(tokens, config.get("do_lower_case"))
     _check_names(folder, config, read.names)
     return replace(
         read,
         strip_accents=config.get("strip_accents"),
         chinese_chars=config.get("tokenize_chinese_chars") is not False,
-        notes=(*read.notes, *notes_beside(folder)),
+        notes=(*read.notes, *twice, *notes_beside(folder)),
     )
+
+
+_ONE_IN, _MOST_NAMED = 1_000, 5  # tokens, of which one may stand twice; of which so many are named
+_TWICE = marked(
+    "engine", "The vocabulary holds a token twice ({names}). As in transformers, the last one counts."
+)
+
+
+def _last_counts(tokens: list[str]) -> tuple[list[str], tuple[Sentence, ...]]:
+    """Return tokens of which very few stand twice, as one of ERNIE 3.0's does, told apart, and a note of it.
+
+    As in `transformers` the last of the two is found in texts; the other one only keeps its number.
+    """
+    last = {token: number for number, token in enumerate(tokens)}
+    twice = [number for number, token in enumerate(tokens) if last[token] != number]
+    if len(twice) * _ONE_IN > len(tokens):  # it is told of where the tokens are looked at
+        return tokens, ()
+    told = list(tokens)
+    for number in twice:
+        told[number] = f"[unused {tokens[number]} {number}]"
+    names = ", ".join(tokens[number] for number in twice[:_MOST_NAMED])
+    return told, (Sentence(_TWICE, {"names": names}),) if twice else ()
 
 
 def notes_beside(folder: Path) -> tuple[Sentence, ...]:

@@ -159,11 +159,12 @@ def table(report: Mapping[str, Any]) -> list[str]:
 
 
 def ways_for(config: FineTuneConfig) -> tuple[Way, ...]:
-    """Return the ways that there are for what the data are for: of tokens there is no mean to read, and a
-    regression answers with one label.
+    """Return the ways that there are for what the data are for: of tokens there is no mean to read, a
+    regression answers with one label, and some tasks know no mix of layers, or no frozen encoder.
     """
     kind, _ = guess_task(config.data)
     lacking = set() if kind.head.reads_firsts else {"cls", "mean"}
+    lacking |= {way.name for way in WAYS if set(way.settings) & set(kind.without)}
     if kind.name != Classifying.name:
         lacking |= {REGRESSION, CONTRASTIVE, TFIDF}
     return tuple(way for way in WAYS if way.name not in lacking)
@@ -205,6 +206,11 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
             ),
             field="model",
         )
+    if len(ways_for(config)) < 2:
+        template = marked(
+            "engine", "The task {task} is learned in one way alone, so there are no methods to compare."
+        )
+        raise ConfigError(template, field="task", task=guess_task(config.data)[0].name)
     for name in ("way", "encoder", "layer_mix", "pooling"):
         if getattr(config.adapt, name) != getattr(FineTuneConfig().adapt, name):
             raise ConfigError(

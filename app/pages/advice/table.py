@@ -293,6 +293,8 @@ def cut_texts(counted: CountedTable) -> Iterator[AdviceLine]:
         text = translate("advice", "Choose a model to count pieces instead of words.")
         yield AdviceLine("note", text)
         return
+    if summary.reads_windows:
+        return
     cut, length = summary.cut_share(counted.max_length), words.number(counted.max_length)
     rows = summary.rows[summary.lengths > counted.max_length]
     what = translate("advice", "longer than {length} pieces").format(length=length)

@@ -205,7 +205,8 @@ class LengthsCard(CountedCard):
 
     def draw(self, summary: TableSummary | FileSummary) -> None:
         counted = summary.unit == "pieces"
-        self.plot.set_values(summary.lengths, self._session.model.max_length if counted else None)
+        is_cut = counted and (self._session.data.task_file is not None or not summary.reads_windows)
+        self.plot.set_values(summary.lengths, self._session.model.max_length if is_cut else None)
         self.set_hint(self._cut_words(summary) if counted else "")
 
     def set_wide(self, is_wide: bool) -> None:
@@ -222,7 +223,7 @@ class LengthsCard(CountedCard):
 
     def _cut_words(self, summary: TableSummary | FileSummary) -> str:
         """Return words that the box with the maximum length ends as a sentence."""
-        if self._session.data.task_file is not None:
+        if summary.reads_windows:
             return self.tr("windows of")
         cut = summary.cut_share(self._session.model.max_length)
         if not cut:

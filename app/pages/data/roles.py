@@ -11,7 +11,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QWidget
 
 from app import words
 from app.look.boxes import ElidedBox
@@ -33,8 +33,14 @@ _WALKING = (
 )
 
 
-def role_words(role: str) -> str:
-    """Return what a column is for, as a person says it."""
+def role_words(role: str, asked: Sequence[Role] = ()) -> str:
+    """Return what a column is for, as a person says it. Args: asked: of the open table's task, which may call
+    a role otherwise.
+    """
+    own = next((one for one in asked if one.name == role and one not in EVERY), None)
+    if own is not None:
+        said = words.tr_engine(own.word)
+        return said[:1].upper() + said[1:]
     return words.label_of(role) if role else words.translate("roles", "Not used")
 
 
@@ -51,7 +57,8 @@ def role_menu(session: Session, column: str, parent: QWidget) -> QMenu:
     group = QActionGroup(menu)
     held = next((role for role, names in (session.data.roles or {}).items() if column in names), "")
     for role in (*(one.name for one in roles_asked(session)), ""):
-        action = QAction(role_words(role), menu, checkable=True, checked=role == held)
+        said = role_words(role, roles_asked(session))
+        action = QAction(said, menu, checkable=True, checked=role == held)
         action.triggered.connect(lambda _checked=False, role=role: session.data.set_role(column, role))
         group.addAction(action)
         menu.addAction(action)
@@ -117,7 +124,7 @@ class RolesStrip(QWidget):
         self._session = session
         self._boxes: dict[str, ListBox] = {}
         self._several: dict[str, SeveralBox] = {}
-        self._shown: dict[str, tuple[QWidget, QWidget]] = {}  # what stands there for a role
+        self._shown: dict[str, tuple[QLabel, QWidget]] = {}  # what stands there for a role
         self._columns: tuple[str, ...] = ()
         named: list[Item] = []
         for role in EVERY:
@@ -154,10 +161,13 @@ class RolesStrip(QWidget):
     def _show_asked(self) -> None:
         """Show a choice for each role that the open table's task knows."""
         if self._session.data.task_name or self._session.data.table is None:
-            asked = {role.name for role in roles_asked(self._session)}
+            asked = roles_asked(self._session)
+            names = {role.name for role in asked}
             for role, (name, box) in self._shown.items():
-                name.setVisible(role in asked)
-                box.setVisible(role in asked)
+                name.setText(role_words(role, asked))
+                box.setAccessibleName(role_words(role, asked))
+                name.setVisible(role in names)
+                box.setVisible(role in names)
 
     def _show(self) -> None:
         data = self._session.data

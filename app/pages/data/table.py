@@ -23,7 +23,7 @@ from app.look.widgets import Card, button
 from app.pages.data.hand import KEYS, TableMenus
 from app.pages.data.lines import LinesDialog
 from app.pages.data.reading import ReadingStrip
-from app.pages.data.roles import RolesStrip, role_menu
+from app.pages.data.roles import RolesStrip, role_menu, roles_asked
 from app.pages.data.state import DOWN, LONGEST_FIRST, UP, ColumnOrder
 from app.session import Session
 from app.work.found_rows import found_rows, rows_with_label
@@ -137,6 +137,7 @@ class TableCard(Card):
         self.add(self.view, 1)
         session.data.opened.connect(self.show_table)
         session.data.roles_changed.connect(self._show_roles)
+        session.data.summary_changed.connect(self._say_roles)
         session.data.roles_changed.connect(self.show_all)
         session.data.mends.changed.connect(self._show_mends)
         session.data.summary_changed.connect(self._show_hint)
@@ -159,8 +160,13 @@ class TableCard(Card):
         self._show_hint()
 
     def _show_roles(self) -> None:
-        self.model.set_roles(self._session.data.roles or Roles(text=""))
+        self._say_roles()
         self._fit_columns()
+
+    def _say_roles(self) -> None:
+        """Say in the header what the columns are for, as the table's task calls that once it is known."""
+        roles = self._session.data.roles or Roles(text="")
+        self.model.set_roles(roles, roles_asked(self._session))
 
     def show_only(self, chosen: ChosenRows, search: str = "", order: ColumnOrder | None = None) -> None:
         """Show these rows alone, those that hold what is looked for, in their order or that of a column."""

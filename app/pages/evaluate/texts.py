@@ -26,7 +26,6 @@ from app.pages.evaluate.texts_model import ANSWER as ANSWER_COLUMN
 from app.pages.evaluate.texts_model import LINE, OPEN, OTHER, ROW, TEXT, TextCells, TextRows
 from app.pages.evaluate.texts_model import SURE as SURE_COLUMN
 from app.pages.tasks.known import views_of
-from app.pages.tasks.views import FileViews
 from app.work import text_filter
 from app.work.text_filter import Filter
 from engine.train.scored import ScoredTable
@@ -291,9 +290,7 @@ class TextsCard(Card):
             return column_words(str(one.values[0]), str(one.values[1]))
         if one.kind == text_filter.MARK:
             assert self._scored is not None
-            views = views_of(self._scored.task)
-            assert isinstance(views, FileViews)  # no other marks its answers
-            return views.mark_words(tuple(map(str, one.values)))
+            return views_of(self._scored.task).mark_words(tuple(map(str, one.values)))
         if one.kind == text_filter.OFF:
             low, high = (words.decimal(float(value), 2) for value in one.values[1:])
             text = self.tr("{low} to {high} off")

@@ -147,7 +147,7 @@ class AnswersCard(Card):
         self._answered_by = ""
         self._show_scores(None)
         self.model.set_table(shown.table)
-        self.model.set_roles(shown.roles)
+        self.model.set_roles(shown.roles, self._next_views.roles)
         self.warn(())
         self._reported = shown.reported
         self.show_reported(shown.reported, [("note", said) for said in shown.table.notes])

@@ -26,6 +26,7 @@ from app.pages.predict.requests import (
     preview_roles,
 )
 from app.pages.predict.state import PredictedFile
+from app.pages.tasks.known import row_views_of
 from app.session import Session
 from app.work.labels import table_behind
 from app.work.worker import Channel
@@ -260,7 +261,7 @@ class FileCard(AnsweredFileCard):
     def _show_whose(self, name: str) -> None:
         """Say whose labels a column has, where it was saved with them; of others nobody knows."""
         whose = self.preview.labelled_by.get(name) if self.preview is not None else None
-        said = self.tr("Given labels")
+        said = row_views_of(self._described.task if self._described is not None else "").given_words()
         if whose is not None:
             said = self.tr("Labels by hand")
         if whose:

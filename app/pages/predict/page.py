@@ -84,7 +84,7 @@ class PredictPage(StatedPage[PredictState]):
         self.model_card = ModelCard(self._session)
         self.file_card, self.task_file_card = FileCard(self._session), AnsweredFileCard(self._session)
         self.rows = RowAnswers(self._session)
-        self.text_card, self.answers = self.rows.ask_card, self.rows.answers
+        self.text_card, self.answers = self.rows.usual_card, self.rows.answers
         self._own: dict[str, TaskAnswers] = {}  # of tasks whose files are no tables, made when first needed
         self._shown: TaskAnswers = self.rows  # what the chosen model answers
         self.empty = EmptyState("", self.tr("Fine-tune a model"), least_width=EMPTY_WIDTH)

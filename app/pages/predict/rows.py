@@ -10,15 +10,16 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from app import words
 from app.look.layout import STRETCH, column, row
 from app.look.segmented_buttons import FoldingButtons
-from app.look.widgets import Card, EmptyState, keep_private
+from app.look.widgets import GAP, Card, EmptyState, keep_private
 from app.pages.predict.answers import AnswersCard
 from app.pages.predict.model import doubt_words
 from app.pages.predict.requests import FilePreview, ModelDescription, tell
 from app.pages.predict.shares import SharesCard
 from app.pages.predict.text import OneTextCard
 from app.pages.predict.why_not import WhyNotCard
-from app.pages.tasks.answers import TaskAnswers
+from app.pages.tasks.answers import AskCard, TaskAnswers
 from app.pages.tasks.known import CLASSIFICATION, row_views_of
+from app.pages.tasks.views import RowViews
 from app.session import Session
 from engine.events import Event
 from engine.labelling.table_shares import SharesFound
@@ -31,10 +32,10 @@ class RowAnswers(TaskAnswers):
     """One text above; below what leads to a file, then its rows with their answers."""
 
     suffixes = WRITTEN_SUFFIXES
-    ask_card: OneTextCard
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, partial(tell, session.inspector.open_models), parent)
+        self._models = session.inspector.open_models
         self.answers = AnswersCard()
         keep_private(self.answers)
         self.no_file = EmptyState(
@@ -63,7 +64,12 @@ class RowAnswers(TaskAnswers):
             self._views.addWidget(part)
         below = QWidget()
         column(row(self.views, STRETCH), (self._views, 1), gap=8, parent=below)
-        self.add_cards(OneTextCard(), below, (2, 3))
+        self.usual_card = OneTextCard()
+        self._own: dict[str, AskCard | None] = {}  # of tasks, made when first needed
+        self._cards = QStackedWidget()
+        self._cards.addWidget(self.usual_card)
+        column((self._cards, 2), (below, 3), gap=GAP, parent=self)
+        self.take_card(self.usual_card)
         self._run: Path | None = None  # behind the model, without which nobody knows how it errs
         self.views.hide()
         self._show_view("answers")
@@ -71,8 +77,9 @@ class RowAnswers(TaskAnswers):
     def describe(self, described: ModelDescription) -> None:
         """Know what the model's answers are like."""
         views = row_views_of(described.task)
-        self.ask_card.set_views(views, wants_pair=described.wants_pair)
-        self.ask_card.set_doubt(doubt_words(described))
+        self.usual_card.set_views(views, wants_pair=described.wants_pair)
+        self.usual_card.set_doubt(doubt_words(described))
+        self._show_card(views)
         self.answers.set_views(views)
         self._run = described.run
         has_views = described.task == CLASSIFICATION.name
@@ -80,6 +87,20 @@ class RowAnswers(TaskAnswers):
         self.why_not.begin()
         if not has_views:
             self._show_view("answers")
+
+    def _show_card(self, views: RowViews) -> None:
+        """Have texts typed into the card of a task, and ask as it does."""
+        if views.name not in self._own:
+            card = self._own[views.name] = views.ask_card()
+            if card is not None:
+                self._cards.addWidget(card)
+                self.take_card(card)
+        own, before = self._own[views.name], self._cards.currentWidget()
+        self.ask_card = self.usual_card if own is None else own
+        self.reply_to = partial(tell if own is None else views.ask, self._models)
+        self._cards.setCurrentWidget(self.ask_card)
+        if self.ask_card is not before:
+            self.take_text()
 
     @property
     def is_asking(self) -> bool:

@@ -116,8 +116,12 @@ class TaskAnswers(QWidget):
 
     def add_cards(self, ask_card: AskCard, file_card: QWidget, shares: tuple[int, int]) -> None:
         """Show the cards of what is typed and of a file, each with its share of the room."""
-        self.ask_card = ask_card
         column((ask_card, shares[0]), (file_card, shares[1]), gap=GAP, parent=self)
+        self.take_card(ask_card)
+
+    def take_card(self, ask_card: AskCard) -> None:
+        """Hear what is typed into a card, which is the one that shows replies from now on."""
+        self.ask_card = ask_card
         ask_card.typed.connect(self._typed)
         ask_card.entered.connect(self._settle)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.pages.tasks.choice.views import ChoiceViews
 from app.pages.tasks.classification.views import ClassificationViews
+from app.pages.tasks.correcting.views import CorrectionViews
 from app.pages.tasks.multi_label.views import MultiLabelViews
 from app.pages.tasks.questions.views import QuestionViews
 from app.pages.tasks.regression.views import RegressionViews
@@ -15,7 +16,15 @@ from app.pages.tasks.views import RowViews, TaskViews
 translate = QCoreApplication.translate
 
 CLASSIFICATION = ClassificationViews()
-TASKS = (CLASSIFICATION, TokenViews(), MultiLabelViews(), RegressionViews(), QuestionViews(), ChoiceViews())
+TASKS = (
+    CLASSIFICATION,
+    TokenViews(),
+    MultiLabelViews(),
+    RegressionViews(),
+    QuestionViews(),
+    ChoiceViews(),
+    CorrectionViews(),
+)
 VIEWS: dict[str, TaskViews] = {views.name: views for views in TASKS}
 
 

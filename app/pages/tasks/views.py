@@ -9,7 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
@@ -17,7 +18,7 @@ from PySide6.QtCore import QCoreApplication
 from app import words
 from app.look.widgets import Card
 from app.pages.advice.remark import AdviceLine
-from app.pages.tasks.answers import TaskAnswers
+from app.pages.tasks.answers import AskCard, TaskAnswers
 from app.pages.tasks.scores import TaskScores
 from app.plots.bars import BarsPlot
 from app.words import TrContext
@@ -27,6 +28,7 @@ from engine.train.metrics import ONE_ANSWER
 
 if TYPE_CHECKING:
     from app.session import Session
+    from app.work.models import OpenModels
     from app.work.tables import TableSummary
     from app.work.task_files import FileSummary, TaskFile
 
@@ -118,13 +120,15 @@ class TaskViews(TrContext, ABC):
         """Return the value of a metric, with its interval where it is a share of rows."""
         return words.with_interval(value, rows if name in self.shares else 0)
 
+    def mark_words(self, mark: tuple[str, ...]) -> str:
+        """Return in a few words what texts have in common that have a mark of this task's answers, where it
+        marks them.
+        """
+        return " ".join(mark)
+
 
 class FileViews(TaskViews):
     """A task whose files are no tables."""
-
-    @abstractmethod
-    def mark_words(self, mark: tuple[str, ...]) -> str:
-        """Return in a few words what texts have in common that have a mark of this task's answers."""
 
     @abstractmethod
     def preview(self, session: Session) -> TaskPreview:
@@ -143,6 +147,18 @@ class RowViews(TaskViews):
 
     has_probability: ClassVar[bool] = True
     roles: ClassVar[tuple[Role, ...]] = USUAL
+
+    def given_words(self) -> str:
+        """Return what stands over the column of a file by which its answers are scored."""
+        return translate("TaskViews", "Given labels")
+
+    def ask_card(self) -> AskCard | None:
+        """Return what a text is typed into, with the answer to it; None: boxes with bars of the labels."""
+        return None
+
+    def ask(self, models: OpenModels, folder: Path, *texts: str) -> Any:
+        """Return the reply that this card shows, asked on the models worker. Raises: UserError."""
+        raise NotImplementedError
 
     def second_words(self) -> str:
         """Return what is typed beside a text, where there is more to type."""

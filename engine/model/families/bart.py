@@ -42,6 +42,7 @@ _MODULES = {
     f"{_LAYER}.fc1": f"{_BERTS}.intermediate.dense",
     f"{_LAYER}.fc2": f"{_BERTS}.output.dense",
     f"{_LAYER}.final_layer_norm": f"{_BERTS}.output.LayerNorm",
+    "qa_outputs": "decoder.qa_outputs",  # it reads what was written
 }
 _WRITES = marked("engine", "the half that writes")
 _NOT_NEEDED = {

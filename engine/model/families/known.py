@@ -27,6 +27,7 @@ FAMILIES: dict[str, Family] = {
     )
 }
 _OLDER = {kind: family for family in FAMILIES.values() for kind in family.older}
+MODEL_TYPES = frozenset((*FAMILIES, *_OLDER))  # as published config.json files and hubs name them
 
 
 def family_of(document: Mapping[str, Any]) -> Family:

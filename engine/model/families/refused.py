@@ -20,6 +20,9 @@ _OTHER_BLOCKS = marked("engine", "its layers are not built as BERT’s are")
 _TASKS = marked("engine", "it adds vectors to its words that BERT does not have")
 _NARROW = marked("engine", "its word vectors are narrower than its layers; BERT’s are not")
 _OLDER = marked("engine", "its attention and its pieces are not those of the later versions")
+_OWN_SCORES = marked(
+    "engine", "its norms are not BERT’s, and it scores words by other vectors than those that it reads"
+)
 _UNKNOWN = marked("engine", "its layers are not known to be BERT’s")
 
 REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to use in its place
@@ -33,7 +36,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {  # model_type -> name, why, what to
     "xlm": ("XLM", _OTHER_BLOCKS, _MANY),
     "flaubert": ("FlauBERT", _OTHER_BLOCKS, _MANY),
     "roformer": ("RoFormer", _TURNED, "google-bert/bert-base-chinese"),
-    "neobert": ("NeoBERT", _OTHER_BLOCKS, "answerdotai/ModernBERT-base"),
+    "neobert": ("NeoBERT", _OWN_SCORES, "answerdotai/ModernBERT-base"),
     "eurobert": ("EuroBERT", _OTHER_BLOCKS, _MANY),
     "jina_embeddings_v3": ("Jina Embeddings", _OTHER_BLOCKS, _MANY),
     "modernbert-decoder": ("a ModernBERT that writes", _LEFT, "answerdotai/ModernBERT-base"),

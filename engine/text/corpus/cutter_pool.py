@@ -23,6 +23,7 @@ from typing import IO, Any
 import numpy as np
 
 from engine.errors import UserError, marked
+from engine.own_process import command_of, environment_of
 from engine.text.corpus.cutter import Cut, Cutter, WholeCutter, cutter_for, id_type
 from engine.text.special_tokens import ExtraToken
 from engine.text.tokenizer import Tokenizer
@@ -31,10 +32,6 @@ from engine.text.wordpiece import WordPiece
 BLOCK = 2**18  # characters cut at once: 0.05 s
 POOL_FROM = 2**22  # characters; fewer are cut sooner than workers have started
 MAX_WORKERS = 8  # more would wait for whoever reads the text, and each takes some 100 MB
-_CODE = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from engine.text.corpus.cutter_pool import serve; serve()"
-)
 _LENGTH = struct.Struct("<q")
 _QUESTION = struct.Struct("<qq")  # sentences, bytes of text
 _ANSWER = struct.Struct("<qqq")  # pieces (or -1: an error), sentences (or bytes of it), whether words follow
@@ -117,11 +114,11 @@ class _Worker:
     def __init__(self, setup: bytes, ids: np.dtype) -> None:
         self._setup, self._type = setup, ids
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _CODE, json.dumps([os.path.abspath(place) for place in sys.path])],
+            command_of("engine.text.corpus.cutter_process"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **_ALONE},
+            env=environment_of(**_ALONE),
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
 
@@ -163,7 +160,7 @@ class _Worker:
 
 
 def _can_start() -> bool:
-    return bool(sys.executable) and not getattr(sys, "frozen", False)  # a packed program is no Python
+    return bool(sys.executable)
 
 
 def _setup(wordpiece: WordPiece, segmenter: str) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 from engine.errors import Sentence, marked, not_among
 from engine.events import Event, Noted, Steps
 from engine.model.info import read_info
-from engine.model.weights import head_of, read_config
+from engine.model.weights import read_config, tuned_head
 from engine.settings.finetune import DataConfig
 from engine.text.batch import EncodedRows
 from engine.text.examples import doubt_about_header
@@ -22,6 +22,7 @@ from engine.train.run.setup import read_setup
 from engine.train.scored import ScoredTable
 from engine.train.tasks.choice.kind import Choosing
 from engine.train.tasks.classification.kind import Classifying
+from engine.train.tasks.correcting.kind import Correcting
 from engine.train.tasks.kind import Kind, StandIn
 from engine.train.tasks.multi_label.kind import MultiLabelling
 from engine.train.tasks.questions.kind import AnsweringQuestions
@@ -30,7 +31,15 @@ from engine.train.tasks.rows.kind import OfRows
 from engine.train.tasks.token_labels.kind import TokenLabelling
 
 CLASSIFICATION = Classifying()
-KINDS = (CLASSIFICATION, TokenLabelling(), MultiLabelling(), Regressing(), AnsweringQuestions(), Choosing())
+KINDS = (
+    CLASSIFICATION,
+    TokenLabelling(),
+    MultiLabelling(),
+    Regressing(),
+    AnsweringQuestions(),
+    Choosing(),
+    Correcting(),
+)
 TASKS: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 
 
@@ -103,9 +112,9 @@ def task_of(folder: Path) -> Kind:
     if name in TASKS:
         return TASKS[name]
     config = read_config(folder)
-    kind, problem = head_of(config), config.problem
+    head, problem = tuned_head(folder, config), config.problem
     for task in TASKS.values():
-        if task.head.architecture == kind and problem in (task.problem or problem,):
+        if task.head is head and problem in (task.problem or problem,):
             return task
     return CLASSIFICATION
 

@@ -15,6 +15,7 @@ from app.plots.bins import BinsPlot, TextGroup
 from app.plots.blank_curves import BlankCurvesPlot
 from app.plots.claim_rows import ClaimRow, ClaimRowsPlot
 from app.plots.confusion import ConfusionPlot
+from app.plots.corrected_words import CorrectedWordsPlot
 from app.plots.curve import CurvePlot
 from app.plots.difference import DifferencePlot
 from app.plots.family_columns import FamilyColumns
@@ -377,6 +378,13 @@ def tagged() -> TaggedWordsPlot:
     return plot
 
 
+def corrected() -> CorrectedWordsPlot:
+    plot, text = CorrectedWordsPlot("Changes"), "我跟朋唷去"
+    words = tagged_words(text, [TaggedStretch(3, 4, "友")], [TaggedStretch(3, 4, "有", "0.97")])
+    plot.set_text(words, (), (TRUE, PREDICTED))
+    return plot
+
+
 def tag_text() -> TagTextPlot:
     plot, text = TagTextPlot("A text to tag"), "Mary lives in York"
     pieces = ((0, 4), (5, 10), (11, 13), (14, 18))
@@ -472,7 +480,7 @@ MATRICES: tuple[Callable[[], Figure], ...] = (
 )
 WORDS: tuple[Callable[[], Figure], ...] = (
     *(word_chips, word_strip, passage, tagged, tag_text, attributed_text, attributed_bars, tokens, pieces),
-    *(merges, spelled_ways, piece_flow),
+    *(merges, spelled_ways, piece_flow, corrected),
     *(step_chips, step_groups, hidden_word, seen_rows, family_columns),
 )
 ALL = (*OVER_AXES, *MATRICES, *WORDS)

@@ -18,6 +18,7 @@ from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
 from engine.model.bert import Bert
 from engine.model.weights import save_model
+from engine.text.tokenizer import Tokenizer
 from engine.text.words import words_of
 from engine.train.tasks.classification.kind import Classifying
 from engine.train.tasks.classification.reading import OneLabel
@@ -37,7 +38,9 @@ from tests.fakes import (
 
 
 class Upside(OneLabel):
-    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Classification:
+    def answering(
+        self, labels: tuple[str, ...], info: Mapping[str, Any], wordpiece: Tokenizer
+    ) -> Classification:
         return Classification(labels[::-1])
 
 

@@ -14,32 +14,28 @@ from engine.inspect.anatomy.steps import BERTS, KEYS, plan_of
 from engine.inspect.anatomy.vectors import products, trace
 from engine.inspect.anatomy.working import value_of, working
 from engine.inspect.loaded_model import LoadedModel
+from engine.model.config import BertConfig
 from engine.model.families.known import FAMILIES
 from engine.model.heads import PreTraining
 from engine.model.names import GATED, GATED_LAST, plain_name, published_names
 from tests.engine.inspect.test_anatomy import finished, spots
-from tests.engine.model.test_families import CASES, Case, arithmetic_of, made
+from tests.engine.model.family_cases import OWN, Case, config_of, made
 from tests.fakes import tiny_wordpiece
 
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
 
-SHOWN = [case for case in CASES if FAMILIES[case.kind].has_plain_scores]
+SHOWN = [case for case in OWN if FAMILIES[case.model_type].has_plain_scores]
 A, B = "good film playing", "bad [MASK] play !"
 
 
-def opened(folder: Path) -> LoadedModel:
-    tiny_wordpiece().save(folder)
-    return LoadedModel.open(folder, "cpu")
-
-
 @torch.no_grad()
-@pytest.mark.parametrize("case", SHOWN)
+@pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.name)
 def test_every_number_of_a_family_is_that_of_its_own_code_and_the_end_of_its_working(
     case: Case, tmp_path: Path
 ) -> None:
-    theirs = made(tmp_path, case, "ForMaskedLM", pad_token_id=0)
-    subject = opened(tmp_path)
+    theirs = made(tmp_path, case, "ForMaskedLM", tiny_wordpiece())
+    subject = LoadedModel.open(tmp_path, "cpu")
     found = trace(subject, A, B)
     given = {"input_ids": torch.tensor([found.ids]), "attention_mask": torch.ones(1, len(found.ids))}
     if hasattr(theirs.config, "type_vocab_size"):
@@ -52,7 +48,8 @@ def test_every_number_of_a_family_is_that_of_its_own_code_and_the_end_of_its_wor
     for number, maps in enumerate(own.attentions, start=1):
         assert np.allclose(found[f"layer.{number}.softmax"], maps[0], atol=1e-6), number
     assert np.allclose(found["masked_word.logits"], own.logits[0], atol=1e-5)
-    shown = {name for key in plan.order for layer in (1, 2, 3) for name in plan.names(key, layer)}
+    layers = range(1, subject.config.num_hidden_layers + 1)
+    shown = {name for key in plan.order for layer in layers for name in plan.names(key, layer)}
     rest = {name for name in found.arrays if name.endswith(("logits", "label.softmax"))}
     assert set(found.arrays) - rest <= shown and shown - {"C"} <= set(found.arrays)
     acts = {"masked_word.activation": subject.config.family.acts_of_heads(subject.config)[1]}
@@ -63,10 +60,10 @@ def test_every_number_of_a_family_is_that_of_its_own_code_and_the_end_of_its_wor
             assert done == pytest.approx(value_of(found, spot), abs=1e-5), spot
 
 
-@pytest.mark.parametrize("case", SHOWN)
+@pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.name)
 def test_the_lesson_of_a_familys_weight_is_what_autograd_says(case: Case, tmp_path: Path) -> None:
-    made(tmp_path, case, "ForMaskedLM", pad_token_id=0)
-    subject = opened(tmp_path)
+    made(tmp_path, case, "ForMaskedLM", tiny_wordpiece())
+    subject = LoadedModel.open(tmp_path, "cpu")
     found = trace(subject, A, B)
     place, target = found.pieces.index("[MASK]"), found.ids[found.pieces.index("film")]
     model = subject.language
@@ -101,7 +98,7 @@ def gradient_of(model: PreTraining, weight: str, row: int) -> float:
 def test_a_walk_finds_a_step_in_any_model_and_berts_are_twenty() -> None:
     assert len(BERTS.order) == 20 and set(BERTS.order) < set(KEYS)
     for case in SHOWN:
-        plan = plan_of(arithmetic_of(case)[0])
+        plan = plan_of(BertConfig.from_json(config_of(case).to_dict()))
         assert set(plan.order) <= set(KEYS) and len(set(plan.order)) == len(plan.order)
         places = [KEYS.index(key) for key in plan.order]
         assert plan.norms_first or places == sorted(places)

@@ -16,6 +16,7 @@ from engine import embed
 from engine.errors import ModelError
 from engine.events import result_of
 from engine.export.folders import writing_sentence_folder
+from engine.export.onnx import exporting
 from engine.inspect.attention.weights import detail, look
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
@@ -215,6 +216,15 @@ def test_it_is_fine_tuned_and_its_vectors_are_those_of_sentence_transformers(tmp
     with torch.no_grad():
         wanted = model(**own("the good film", return_tensors="pt")).logits[0].softmax(-1)
     assert np.allclose(found, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["ForMaskedLM", "Model"])
+def test_a_graph_of_one_with_wordpieces_answers_long_and_short_texts_alike(kind: str, tmp_path: Path) -> None:
+    for name in ("onnx", "onnxscript", "onnxruntime"):
+        pytest.importorskip(name)
+    made(tmp_path / "own", kind, tiny_wordpiece(), type_vocab_size=0)
+    found = result_of(exporting(tmp_path / "own", tmp_path / "out", ["a good film", "play"]))
+    assert found.difference < 1e-5 and found.num_answered == 3
 
 
 @pytest.mark.parametrize("kind", ["gte", "new"])

@@ -8,48 +8,19 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 
 from engine.errors import ModelError
 from engine.model.config import BertConfig
 from engine.model.families.refused import REFUSED
-from engine.model.heads import QuestionAnswering, TokenClassifier
 from engine.model.inventory import take_stock
-from engine.model.weights import (
-    load_classifier,
-    load_encoder,
-    load_headed,
-    load_pretraining,
-    read_config,
-    save_model,
-)
-from tests.fakes import foreign_folder, scramble, tiny_wordpiece
-
-transformers = pytest.importorskip("transformers")
+from engine.model.weights import load_classifier, load_encoder, load_pretraining, read_config
+from tests.engine.model.family_cases import CASES, made
+from tests.fakes import foreign_folder
 
 IDS = torch.tensor([[2, 7, 11, 36, 3], [2, 30, 3, 0, 0]])
 MASK = (IDS > 0).long()
-DISTIL = {"dim": 12, "n_layers": 2, "n_heads": 3, "hidden_dim": 29}
-ELECTRA = {
-    "embedding_size": 12,
-    "hidden_size": 12,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 3,
-    "intermediate_size": 29,
-}
-
-
-def saved(path: Path, kind: str, **changes: Any) -> Any:
-    """Write a random tiny model of transformers' own and return it."""
-    sizes = DISTIL if kind.startswith("Distil") else ELECTRA
-    config = getattr(transformers, "DistilBertConfig" if sizes is DISTIL else "ElectraConfig")
-    model = getattr(transformers, kind)(
-        config(vocab_size=37, max_position_embeddings=41, **{**sizes, **changes})
-    ).eval()
-    scramble(model)
-    if hasattr(model, "tie_weights"):
-        model.tie_weights()
-    model.save_pretrained(path)
-    return model
+RELATIVES = {"DistilBert": CASES["DistilBERT"], "Electra": CASES["ELECTRA, base and large"]}
 
 
 def agrees(ours: torch.Tensor, theirs: torch.Tensor) -> bool:
@@ -63,60 +34,43 @@ def said(report: Any) -> str:
 
 @pytest.mark.slow  # transformers takes its time to be imported
 @torch.no_grad()
-@pytest.mark.parametrize(
-    "kind", ["DistilBertModel", "DistilBertForMaskedLM", "ElectraModel", "ElectraForPreTraining"]
-)
-def test_the_encoder_gives_what_its_own_code_gives_and_is_saved_as_a_bert(kind: str, tmp_path: Path) -> None:
-    theirs = saved(tmp_path / "own", kind)
-    base = getattr(theirs, "distilbert", getattr(theirs, "electra", theirs))
-    wanted = base(IDS, attention_mask=MASK).last_hidden_state
-    ours, report = load_encoder(tmp_path / "own")
-    assert agrees(ours(IDS, None, MASK).last_hidden_state, wanted) and ours.pooler is None
-    assert not report.missing and len(report.loaded) == (36 if "Distil" in kind else 37)
-    assert "Ignored" not in said(report)
-    assert "read as a BERT" in said(report) or kind == "ElectraModel"  # whose names are BERT's own
-    save_model(tmp_path / "saved", ours, tiny_wordpiece(), {})
-    again = transformers.AutoModel.from_pretrained(tmp_path / "saved").eval()
-    assert type(again) is transformers.BertModel
-    assert agrees(again(IDS, attention_mask=MASK).last_hidden_state, wanted)
+@pytest.mark.parametrize("kind", ["DistilBertForMaskedLM", "ElectraForPreTraining"])
+def test_an_encoder_under_a_head_of_its_own_family_is_read_as_a_bert(kind: str, tmp_path: Path) -> None:
+    relative, _, ending = kind.partition("For")
+    theirs = made(tmp_path, RELATIVES[relative], f"For{ending}").base_model
+    ours, report = load_encoder(tmp_path)
+    wanted = theirs(IDS, attention_mask=MASK).last_hidden_state
+    assert agrees(ours(IDS, None, MASK).last_hidden_state, wanted)
+    assert ours.pooler is None and not report.missing
+    assert len(report.loaded) == (36 if "Distil" in kind else 37)
+    assert "Ignored" not in said(report) and "read as a BERT" in said(report)
 
 
-@torch.no_grad()
-def test_distilberts_masked_word_head_guesses_as_its_own_code_does(tmp_path: Path) -> None:
-    theirs = saved(tmp_path, "DistilBertForMaskedLM")
-    ours, report = load_pretraining(tmp_path)
-    logits = ours.logits(ours(IDS, None, MASK).hidden).view(2, 5, -1)
-    assert agrees(logits, theirs(IDS, attention_mask=MASK).logits)
+def test_what_a_distilbert_guesses_is_said_of_its_folder(tmp_path: Path) -> None:
+    made(tmp_path, RELATIVES["DistilBert"], "ForMaskedLM")
+    _, report = load_pretraining(tmp_path)
     assert "The model’s own masked-word head was loaded." in said(report)
     stock = take_stock(tmp_path)
     assert stock.answers == ("masked_words",) and "A DistilBERT, read as a BERT" in str(stock.notes[0])
 
 
-@torch.no_grad()
 @pytest.mark.parametrize("relative", ["DistilBert", "Electra"])
-def test_heads_that_bert_has_too_are_read_and_other_classifiers_are_told(
+def test_a_classifier_that_is_not_built_as_berts_is_told_and_a_new_one_begins(
     relative: str, tmp_path: Path
 ) -> None:
-    tags = saved(tmp_path / "tags", f"{relative}ForTokenClassification", num_labels=3)
-    ours, _ = load_headed(tmp_path / "tags", TokenClassifier)
-    assert agrees(ours(IDS, None, MASK), tags(IDS, attention_mask=MASK).logits)
-    asked = saved(tmp_path / "asked", f"{relative}ForQuestionAnswering")
-    answers, _ = load_headed(tmp_path / "asked", QuestionAnswering)
-    assert agrees(answers(IDS, None, MASK)[..., 0], asked(IDS, attention_mask=MASK).start_logits)
-    saved(tmp_path / "classes", f"{relative}ForSequenceClassification", num_labels=3)
-    with pytest.raises(ModelError, match=r"is not built like BERT’s\. Fine-tune the model"):
-        load_classifier(tmp_path / "classes")
+    made(tmp_path, RELATIVES[relative], "ForSequenceClassification", num_labels=3)
     labels = ("LABEL_0", "LABEL_1", "LABEL_2")
-    _, report = load_classifier(tmp_path / "classes", labels)
+    _, report = load_classifier(tmp_path, labels)
     assert "not built like BERT’s" in said(report) and "The classifier is new" in said(report)
-    assert take_stock(tmp_path / "classes").labels == ()
+    assert take_stock(tmp_path).labels == ()
 
 
 def test_an_electra_of_narrow_word_vectors_stays_one_and_its_sizes_are_those_of_transformers() -> None:
     small = BertConfig.from_json({"model_type": "electra"})
     theirs = transformers.ElectraConfig()
+    sizes = ("embedding_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     assert small.model_type == "electra" and (small.embedding_width, small.hidden_size) == (128, 256)
-    assert all(getattr(small, name) == getattr(theirs, name) for name in ELECTRA)
+    assert all(getattr(small, name) == getattr(theirs, name) for name in sizes)
     assert BertConfig.from_json({"model_type": "electra", "embedding_size": 256}).model_type == "bert"
     for wrong in (0, "7", True, [], 10**6):
         with pytest.raises(ModelError, match=r"embedding_size is .*whole number from 1 to 65536"):

@@ -13,8 +13,6 @@ from safetensors.torch import load_file
 from engine.errors import ModelError
 from engine.events import result_of
 from engine.export.folders import writing_folder, writing_sentence_folder
-from engine.inspect.anatomy.vectors import trace
-from engine.inspect.attention.weights import look
 from engine.inspect.embeddings.vectors import PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.joint import fill_jointly
@@ -94,23 +92,14 @@ def test_a_typed_mask_by_either_name_and_a_clicked_word_are_guessed_as_transform
 
 
 @torch.no_grad()
-def test_a_pair_is_read_by_its_separators_as_transformers_reads_it(tmp_path: Path) -> None:
-    theirs = asked(
-        made(tmp_path), tmp_path, "the film", "a play", output_attentions=True, output_hidden_states=True
-    )
-    subject = LoadedModel.open(tmp_path, "cpu")
-    seen = look(subject, "the film", "a play")
-    assert np.allclose(seen.attentions, torch.cat(theirs.attentions), atol=1e-5)
-    assert [word.segment for word in seen.words] == [0, 0, 1, 1]
-    every = trace(subject, "the film", "a play").arrays
-    assert np.allclose(every["embeddings.norm"], theirs.hidden_states[0][0], atol=1e-5)
-    assert np.allclose(every["layer.2.norm"], theirs.hidden_states[2][0], atol=1e-5)
-    with pytest.raises(ModelError, match="not trained on next sentences"):
-        subject.require("next_sentence")
-    own = TOKENIZER.encode("the good film")
+def test_its_texts_are_vectors_and_it_says_that_it_tells_no_next_sentence(tmp_path: Path) -> None:
+    made(tmp_path)
+    subject, own = LoadedModel.open(tmp_path, "cpu"), TOKENIZER.encode("the good film")
     found = result_of(embed(subject, ["the good film"], [PoolingConfig("mean", -1)])).vectors[0][0]
     hidden = subject.bert(torch.tensor([own.input_ids])).last_hidden_state[0].mean(0)
     assert np.allclose(found, hidden, atol=1e-5)
+    with pytest.raises(ModelError, match="not trained on next sentences"):
+        subject.require("next_sentence")
 
 
 def test_two_steps_of_fine_tuning_follow_the_gradients_of_transformers(tmp_path: Path) -> None:

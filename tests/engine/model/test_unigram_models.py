@@ -14,7 +14,6 @@ from safetensors.torch import load_file
 from engine.events import result_of
 from engine.export.folders import writing_folder, writing_sentence_folder
 from engine.inspect.anatomy.vectors import trace
-from engine.inspect.attention.weights import look
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.joint import fill_jointly
 from engine.inspect.masked.masked import mask
@@ -104,15 +103,6 @@ def test_a_typed_mask_by_either_name_and_a_clicked_word_are_guessed_as_transform
         fill_jointly(subject, mask(subject.about, "the xyz film", words=(1,)), whole_words=True)
     )
     assert all(word and " " not in word for filling in whole.fillings for word in filling.words)
-
-
-@torch.no_grad()
-@every_family
-def test_a_pair_is_read_as_transformers_reads_it(stem: str, tmp_path: Path) -> None:
-    theirs = asked(made(tmp_path, stem), tmp_path, "the film", "a play", output_attentions=True)
-    seen = look(LoadedModel.open(tmp_path, "cpu"), "the film", "a play")
-    assert np.allclose(seen.attentions, torch.cat(theirs.attentions), atol=1e-5)
-    assert [word.segment for word in seen.words] == [0, 0, 1, 1]
 
 
 @torch.no_grad()

@@ -178,6 +178,19 @@ def test_a_pair_has_its_separator_between_and_both_ways_to_join_it_agree() -> No
         assert whole.input_ids.count(tokenizer.sep_id) == 2 and whole.tokens[0] == "<bos>"
 
 
+def test_spaces_are_written_by_the_splitting_where_nothing_is_normalized(tmp_path: Path) -> None:
+    tokenizer = tiny_fallback()
+    tokenizer.save(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    rules = json.loads(path.read_text())
+    rules["normalizer"] = None
+    rules["model"]["merges"] = [" ".join(merge) for merge in rules["model"]["merges"]]
+    path.write_text(json.dumps(rules))
+    whole = tokenizers.Tokenizer.from_str(json.dumps(rules))
+    assert read_tokenizer(tmp_path).encode(TEXT).input_ids == whole.encode(TEXT).ids
+    assert read_tokenizer(tmp_path) == tokenizer
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -123,6 +123,38 @@ def test_a_vocabulary_without_mask_still_classifies(tmp_path: Path) -> None:
     assert wordpiece.encode("a [MASK] b").input_ids == peer(tmp_path)("a [MASK] b").input_ids
 
 
+def test_of_a_token_that_stands_twice_in_a_large_vocabulary_the_last_counts(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join([*TOKENS, *(f"w{n}" for n in range(1000)), "play"]))
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "ernie"}))
+    read = WordPiece.from_folder(tmp_path)
+    assert [str(note) for note in read.notes][1].startswith("The vocabulary holds a token twice (play).")
+    ids = peer(tmp_path)("Playing a play").input_ids
+    assert read.encode("Playing a play").input_ids == ids and read.tokens.index("play") in ids
+    read.save(tmp_path)
+    assert WordPiece.from_folder(tmp_path) == read
+    assert peer(tmp_path)("Playing a play").input_ids == ids
+
+
+def test_the_ids_and_spans_of_ernies_published_vocabulary_are_those_of_transformers(
+    real_data: Path, tmp_path: Path
+) -> None:
+    folder = real_data / "tokenizers" / "ernie-3.0"  # whose second column is the ids
+    lines = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    tokens = "\n".join(line.partition("\t")[0] for line in lines)
+    (tmp_path / "vocab.txt").write_text(tokens, encoding="utf-8")
+    tokenizer, expected = WordPiece.from_folder(tmp_path), json.loads((folder / "expected.json").read_text())
+    assert tokenizer.vocab_size == 39_980 == tokenizer.unk_id + 1 and len(expected["cases"]) == 46
+    for case in expected["cases"]:
+        found = tokenizer.encode(case["text"])
+        assert (found.input_ids, found.tokens) == (case["ids"], case["tokens"])
+        assert list(map(list, found.offsets)) == case["offsets"]
+    for pair in expected["pairs"]:
+        first, second = pair["pair"]
+        assert tokenizer.encode(first, second or None).input_ids == pair["ids"]
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -15,6 +15,7 @@ from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import collate
 from engine.text.example_rows import Example, ExampleRows
 from engine.text.roles import CHOICES
+from engine.train.tasks.choice.kept import encode_choices
 from engine.train.tasks.rows.predict import RowModel
 
 
@@ -40,7 +41,7 @@ class EndingModel(RowModel):
     def shares(self, text: str, endings: tuple[str, ...]) -> np.ndarray:
         """Return (K,) float32, the probability of each ending."""
         rows = ExampleRows.of([Example(0, (text, *endings), None)])
-        encoded, _ = result_of(self.reading.encode(rows, self.wordpiece, self.max_length, self.truncation))
+        encoded, _ = result_of(encode_choices(rows, self.wordpiece, self.max_length, self.truncation))
         batch = collate(encoded, np.array([0]), self.device.device, ROW_MULTIPLE)
         with torch.inference_mode(), self.device.autocast():
             found: np.ndarray = self.task.decode(self.task.forward(self.model, batch)).cpu().numpy()[0]

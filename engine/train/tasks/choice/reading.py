@@ -49,11 +49,18 @@ class RightEnding(RowReading):
         return finding_choices(table, roles.only(self.roles))
 
     def encode(
-        self, examples: ExampleRows, wordpiece: Tokenizer, max_length: int, truncation: str
+        self,
+        found: ExampleTable,
+        examples: ExampleRows,
+        wordpiece: Tokenizer,
+        max_length: int,
+        truncation: str,
+        *,
+        is_learned: bool = False,
     ) -> Steps[tuple[ChoiceRows, int]]:
         return encode_choices(examples, wordpiece, max_length, truncation)
 
-    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Choice:
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any], wordpiece: Tokenizer) -> Choice:
         known = Roles.from_json(info.get("roles")).get("choices", ())
         return Choice(known or labels, temperature=temperature_in(info))
 

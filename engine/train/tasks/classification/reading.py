@@ -10,6 +10,7 @@ from engine.model.info import temperature_in
 from engine.text.examples import COLLECTED, ExampleTable, LabelSettings, finding_examples
 from engine.text.roles import Roles
 from engine.text.table import Table
+from engine.text.tokenizer import Tokenizer
 from engine.train.tasks.classification.task import Classification
 from engine.train.tasks.rows.reading import RowReading
 
@@ -23,5 +24,7 @@ class OneLabel(RowReading):
     def finding(self, table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
         return finding_examples(table, roles, rules)
 
-    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Classification:
+    def answering(
+        self, labels: tuple[str, ...], info: Mapping[str, Any], wordpiece: Tokenizer
+    ) -> Classification:
         return Classification(labels, temperature=temperature_in(info))

@@ -15,6 +15,7 @@ from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.label_sets import finding_sets, label_columns, switch_columns
 from engine.text.roles import Roles, joined_names
 from engine.text.table import Table
+from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.prepare import roles_of
 from engine.train.tasks.multi_label.task import MultiLabel, known_thresholds
@@ -56,5 +57,5 @@ class SeveralLabels(RowReading):
         rarest: Indices = np.where(with_none, support, len(sets) + 2).argmin(1).astype(np.int64)
         return rarest
 
-    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> MultiLabel:
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any], wordpiece: Tokenizer) -> MultiLabel:
         return MultiLabel(labels, thresholds=known_thresholds(labels, info))

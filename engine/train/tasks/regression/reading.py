@@ -13,6 +13,7 @@ from engine.text.examples import COLLECTED, ExampleTable, LabelSettings
 from engine.text.numbers import finding_numbers
 from engine.text.roles import Roles
 from engine.text.table import Table
+from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.tasks.regression.task import LABEL, Regression
 from engine.train.tasks.rows.reading import RowReading
@@ -31,8 +32,12 @@ class OneNumber(RowReading):
         """Draw the parts of the data from all rows alike."""
         return np.zeros(len(found.examples), np.int64)
 
+    def numbers(self, found: ExampleTable) -> np.ndarray | None:
+        """Return the numbers themselves."""
+        return None if found.values is None else found.targets(found.examples)
+
     def head_labels(self, found: ExampleTable) -> tuple[str, ...]:
         return (LABEL,)
 
-    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> Regression:
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any], wordpiece: Tokenizer) -> Regression:
         return Regression(labels)

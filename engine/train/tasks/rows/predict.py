@@ -15,7 +15,7 @@ import torch
 from engine.durable import check_writable
 from engine.errors import DataError, Sentence, marked
 from engine.events import Event, Finished, Noted, Predicted, Progress, Steps
-from engine.model.heads import SequenceClassifier
+from engine.model.heads import HeadedEncoder
 from engine.model.info import length_in, truncation_in
 from engine.model.kernels import ROW_MULTIPLE
 from engine.settings.finetune import DataConfig
@@ -30,6 +30,7 @@ from engine.train import data_notes
 from engine.train.evaluate import answers_of
 from engine.train.learned import AT_ONCE, hashes_of, telling_seen
 from engine.train.prepare import check_fit
+from engine.train.task import Measures
 from engine.train.tasks.kind import HeadedModel, ToMeasure, telling_measures
 from engine.train.tasks.rows.reading import PREDICTION, RowReading, RowTask
 
@@ -45,7 +46,7 @@ ENOUGH_TO_WONDER = 10  # rows with one and the same answer
 
 
 @dataclass(frozen=True)
-class RowModel(HeadedModel[SequenceClassifier]):
+class RowModel(HeadedModel[HeadedEncoder]):
     """A model ready to answer for rows."""
 
     reading: RowReading
@@ -57,9 +58,9 @@ class RowModel(HeadedModel[SequenceClassifier]):
         return cls.over(reading, HeadedModel.opened(folder, reading.head, device))
 
     @classmethod
-    def over(cls, reading: RowReading, found: HeadedModel[SequenceClassifier]) -> Self:
+    def over(cls, reading: RowReading, found: HeadedModel[HeadedEncoder]) -> Self:
         """Take a model that is loaded already."""
-        task = reading.answering(found.model.config.id2label, found.info)
+        task = reading.answering(found.model.config.id2label, found.info, found.wordpiece)
         return cls(**vars(found), reading=reading, task=task)
 
     @property
@@ -121,16 +122,17 @@ class RowModel(HeadedModel[SequenceClassifier]):
         return replace(self, task=self.reading.answering_over(self.task, roles))
 
     def examples(self, table: Table, roles: Roles) -> Steps[ExampleTable]:
-        """Return the rows that it can answer, or be measured on; near spellings as in training."""
+        """Return the rows that it can be measured on; near spellings as in training."""
         merge = bool(self.info.get("merge_labels"))
-        return (yield from self.reading.finding(table, roles, LabelSettings(self.labels, merge=merge)))
+        found = yield from self.reading.finding(table, roles, LabelSettings(self.labels, merge=merge))
+        return (yield from self.reading.fitting(table, found, lambda: self.wordpiece))
 
     def encode(self, found: ExampleTable) -> Generator[Event, None, EncodedRows]:
         """Cut examples as in training, and say how many texts were not read to their end; a generator whose
         return value is the `EncodedRows`.
         """
         encoded, num_cut = yield from self.reading.encode(
-            found.examples, self.wordpiece, self.max_length, self.truncation
+            found, found.examples, self.wordpiece, self.max_length, self.truncation
         )
         if num_cut:
             template = marked(
@@ -139,7 +141,32 @@ class RowModel(HeadedModel[SequenceClassifier]):
             )
             values = {"count": num_cut, "total": len(found.examples), "length": self.max_length}
             yield Noted(sentence=Sentence(template, values))
-        return replace(encoded, targets=found.targets(found.examples))
+        return encoded
+
+    def by_row(self, found: ExampleTable, encoded: EncodedRows, answers: np.ndarray) -> np.ndarray:
+        """Return (E, ...), what the task writes of: the decoded answers, a row's each."""
+        return answers
+
+    def cells(self, table: Table, roles: Roles, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """Return (E,) what a file has as the prediction to some rows. Args: answers: of `by_row`."""
+        return self.reading.written(table, roles, rows, self.task.predictions(answers))
+
+    def numbers(self, answers: np.ndarray) -> np.ndarray:
+        """Return (E, C), the numbers in what `by_row` returns: of labels, their probabilities."""
+        return answers
+
+    def measured(
+        self, found: ExampleTable, encoded: EncodedRows, answers: np.ndarray, places: np.ndarray
+    ) -> Steps[Measures]:
+        """Compare answers with what a table says is right.
+
+        Args: found: the rows that have a right answer. encoded, answers: all that were answered. places: of
+        those among these.
+        """
+        yield from ()
+        data = replace(encoded.subset(places), targets=found.targets(found.examples))
+        measures = self.task.measure(answers[places], data)
+        return measures if isinstance(measures, Measures) else (yield from measures)
 
     def known_label(self) -> str:
         """Return the label column of the training data; "" where nobody has noted it."""
@@ -248,25 +275,27 @@ def predict_file(
     yield from _about_pair(predictor, roles)
     found, encoded, answers = yield from _answering(predictor, table, roles)
     yield Progress(stage=marked("engine", "Writing"), done=0, total=table.num_rows)
-    predictions = predictor.task.predictions(answers)
-    cells = predictor.reading.written(table, roles, encoded.rows, predictions)
+    rows, told = found.examples.rows, predictor.by_row(found, encoded, answers)
+    predictions = predictor.task.predictions(told)
+    cells = predictor.cells(table, roles, rows, told)
     frame = table.frame.copy()
     if known:
         yield from _add_final(frame, found, cells, known)
-    _add_answers(frame, encoded.rows, cells, answers, predictor.task)
+    _add_answers(frame, rows, cells, told, predictor.task)
     plain = [*predictor.task.columns(), FINAL_FROM]
     if not predictor.task.needs_no_guard():
         plain.remove(PREDICTION)
     separator = ";" if table.format.separator == ";" else ","
+    numbers = predictor.numbers(told)
     predicted = Predicted(
-        rows=encoded.rows, predictions=tuple(predictions), probabilities=answers, labels=predictor.labels
+        rows=rows, predictions=tuple(predictions), probabilities=numbers, labels=predictor.labels
     )
     sheet = None if adding is None else (yield from adding(table, roles, predicted))
     how_written: dict[str, Any] = {"guard": not raw, "exempt": plain, "separator": separator}
     write_table(out, list(frame.columns), frame, **how_written, sheet=sheet)
     yield predicted
     if roles.label:
-        yield from _scores(predictor, table, roles, found, encoded.rows, answers)
+        yield from _scores(predictor, table, roles, found, encoded, answers)
     else:
         yield from _about_one_answer(predictions.tolist())
     yield Finished(path=out, seconds=time.perf_counter() - start)
@@ -349,12 +378,12 @@ def _scores(
     table: Table,
     roles: Roles,
     asked: ExampleTable,
-    rows: np.ndarray,
+    encoded: EncodedRows,
     answers: np.ndarray,
 ) -> Iterator[Event]:
     """Compare the answers with the labels of the table; say which rows have none that the model knows.
 
-    Args: asked: the rows that were answered, whatever their label. rows, answers: (E,) and (E, C) of those.
+    Args: asked: the rows that were answered, whatever their label. encoded, answers: of those.
     """
     try:
         found = yield from predictor.examples(table, roles)
@@ -369,8 +398,8 @@ def _scores(
         [bad for bad in found.reported if (bad.line, str(bad.sentence)) not in told]
     )
     yield from _telling_seen(predictor, table, found)
-    places = np.searchsorted(rows, found.examples.rows)
-    measures = predictor.task.score(answers[places], found.targets(found.examples))
+    places = np.searchsorted(asked.examples.rows, found.examples.rows)
+    measures = yield from predictor.measured(found, encoded, answers, places)
     yield from telling_measures(predictor.task, measures)
 
 

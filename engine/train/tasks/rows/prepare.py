@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from engine.errors import DataError, Sentence, marked
@@ -20,6 +21,7 @@ from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.learned import AT_ONCE, Block, HashedRows, hashes_of_parts, telling_start
 from engine.train.prepare import (
+    BASE_LAYERS,
     SPLITS,
     about_data,
     of_setting,
@@ -27,6 +29,7 @@ from engine.train.prepare import (
     opening_table,
     split_of,
     starting,
+    starting_tokenizer,
 )
 from engine.train.tasks.rows.kept import RowSetup
 from engine.train.tasks.rows.reading import RowReading
@@ -50,6 +53,8 @@ def prepare(config: FineTuneConfig, reading: RowReading, setup: type[RowSetup] =
         "roles": roles.as_json(reading.roles),
         **about_data(config, table.path.name, table.sha256, table.num_rows, all_rows.places),
     }
+    if not reading.head.reads_meaning:
+        about.pop(BASE_LAYERS, None)
     for one, usable in all_rows.read:
         yield from data_notes.on_rows(one.path.name, usable.examples, reading.contradicting)
     hashes = yield from all_rows.hashes()
@@ -95,6 +100,7 @@ def reading_parts(config: FineTuneConfig, reading: RowReading) -> Steps[AllRows]
     table = yield from opening_table(data, data.data, "data")
     roles = reading.named(data, table)
     found = yield from reading.finding(table, roles, LabelSettings.of(data))
+    found = yield from reading.fitting(table, found, partial(starting_tokenizer, config))
     yield from _report(found, table)
     labels = reading.head_labels(found)
     together = None if table.together is None else table.together[found.examples.rows]
@@ -138,9 +144,13 @@ def _encoded(
     cut = 0
     for name, part in parts.items():
         encoded, num_cut = yield from reading.encode(
-            part.examples, wordpiece, data.max_length, data.truncation
+            part.found,
+            part.examples,
+            wordpiece,
+            data.max_length,
+            data.truncation,
+            is_learned=name == "train",
         )
-        encoded = dataclasses.replace(encoded, targets=part.found.targets(part.examples))
         if name == "train":
             sets[name] = reading.sets.from_arrays(encoded.arrays())
         else:
@@ -159,7 +169,8 @@ def _apart(
         table = yield from opening_table(data, path, field)
         roles = reading.named(data, table)
         rules = LabelSettings(labels, merge=data.merge_labels)
-        return table, (yield from reading.finding(table, roles, rules))
+        found = yield from reading.finding(table, roles, rules)
+        return table, (yield from reading.fitting(table, found, partial(starting_tokenizer, config)))
 
 
 def _report(found: ExampleTable, table: Table) -> Iterator[Event]:

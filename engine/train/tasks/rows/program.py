@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 from engine.train.tasks.program import AnswerProgram, Trials, whole_text
 from engine.train.tasks.rows.predict import RowModel
+from engine.train.tasks.rows.reading import RowTask
+
+
+@runtime_checkable
+class ProgramTask(RowTask, Protocol):
+    """A task that answers to a whole text, or to a pair, at once."""
+
+    def program_lines(self) -> tuple[str, dict[str, Any]]:
+        """Return what `said` does as lines of a program, of `scores`, and constants that they stand on beside
+        LABELS; see `whole_text` of engine/train/tasks/program.py.
+        """
 
 
 def program_of(predictor: RowModel) -> AnswerProgram:
     """Return the program of an open model."""
+    assert isinstance(predictor.task, ProgramTask)
     lines, values = predictor.task.program_lines()
     body = whole_text(predictor.truncation, lines)
     return AnswerProgram(body, partial(_trials, predictor), {"LABELS": predictor.labels, **values})

@@ -6,13 +6,14 @@ All else about rows (columns of text, parts kept apart, remarks on repeats) is t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from engine.events import Steps
-from engine.model.heads import SequenceClassifier
+from engine.model.heads import HeadedEncoder, SequenceClassifier
 from engine.settings.finetune import DataConfig
 from engine.text.batch import EncodedRows
 from engine.text.example_rows import ExampleRows, Indices
@@ -23,17 +24,14 @@ from engine.text.table import Table
 from engine.text.tokenizer import Tokenizer
 from engine.train import data_notes
 from engine.train.prepare import encode, roles_of
-from engine.train.task import Answering, Measures
+from engine.train.task import Answering
 from engine.train.tasks.rows.kept import MeasuredRows
 
 PREDICTION, PROBABILITY = "prediction", "probability: {label}"
 
 
 class RowTask(Answering, Protocol):
-    """A task that answers once for each row."""
-
-    def score(self, answers: np.ndarray, targets: np.ndarray) -> Measures:
-        """Compare (E, ...) decoded answers with (E, ...) targets; E may be 0."""
+    """A task that answers once for each row: to (E, ...), what `RowModel.by_row` makes of decoded answers."""
 
     def columns(self) -> list[str]:
         """Return the names of the columns that predicting adds, PREDICTION first."""
@@ -44,13 +42,8 @@ class RowTask(Answering, Protocol):
     def others(self, answers: np.ndarray) -> list[list[str]]:
         """Return the cells of the other ones, column by column."""
 
-    def said(self, answer: np.ndarray) -> dict[str, Any]:
-        """Return what is answered to one text, as JSON has it. Args: answer: one of the decoded ones."""
-
-    def program_lines(self) -> tuple[str, dict[str, Any]]:
-        """Return what `said` does as lines of a program, of `scores`, and constants that they stand on beside
-        LABELS; see `whole_text` of engine/train/tasks/program.py.
-        """
+    def said(self, answer: Any) -> dict[str, Any]:
+        """Return what is answered to one text, as JSON has it. Args: answer: one of those."""
 
     def needs_no_guard(self) -> bool:
         """Whether the predictions are numbers, which a spreadsheet would not run."""
@@ -66,7 +59,7 @@ class RowReading(ABC):
 
     name: ClassVar[str]
     roles: ClassVar[tuple[Role, ...]] = USUAL
-    head: ClassVar[type[SequenceClassifier]] = SequenceClassifier
+    head: ClassVar[type[HeadedEncoder]] = SequenceClassifier
     sets: ClassVar[type[MeasuredRows]] = MeasuredRows
     has_cells_of_labels: ClassVar[bool] = False
     is_side_by_side: ClassVar[bool] = False
@@ -92,11 +85,32 @@ class RowReading(ABC):
     def finding(self, table: Table, roles: Roles, rules: LabelSettings = COLLECTED) -> Steps[ExampleTable]:
         """Return the rows that can be used, as `finding_examples` of engine/text/examples.py does."""
 
+    def fitting(
+        self, table: Table, found: ExampleTable, wordpiece: Callable[[], Tokenizer]
+    ) -> Steps[ExampleTable]:
+        """Return the rows that can be used by a tokenizer, too; it reports those that cannot.
+
+        Args: wordpiece: opens it, where it matters.
+        """
+        yield from ()
+        return found
+
     def encode(
-        self, examples: ExampleRows, wordpiece: Tokenizer, max_length: int, truncation: str
+        self,
+        found: ExampleTable,
+        examples: ExampleRows,
+        wordpiece: Tokenizer,
+        max_length: int,
+        truncation: str,
+        *,
+        is_learned: bool = False,
     ) -> Steps[tuple[EncodedRows, int]]:
-        """Cut examples into WordPieces, and return how many were cut: `encode` of engine/train/prepare.py."""
-        return encode(examples, wordpiece, max_length, truncation)
+        """Cut some of the examples into WordPieces, with their targets, and return how many were cut.
+
+        Args: is_learned: whether they are learned from, and not measured or answered.
+        """
+        encoded, num_cut = yield from encode(examples, wordpiece, max_length, truncation)
+        return replace(encoded, targets=found.targets(examples)), num_cut
 
     def answering_over(self, task: RowTask, roles: Roles) -> RowTask:
         """Return the task as it answers to the rows of a table. Args: roles: of its columns."""
@@ -110,10 +124,19 @@ class RowReading(ABC):
         """Return (E,) numbers; each part of the data is drawn to have its share of every one."""
         return found.examples.labels.astype(np.int64)
 
+    def numbers(self, found: ExampleTable) -> np.ndarray | None:
+        """Return (E,) a number of each row, which tells of the data what counted labels would; None: those
+        do.
+        """
+        return None
+
     def head_labels(self, found: ExampleTable) -> tuple[str, ...]:
         """Return the labels of the head."""
         return found.labels
 
     @abstractmethod
-    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any]) -> RowTask:
-        """Return the task as a finished model answers. Args: labels: of its head. info: its cloze.json."""
+    def answering(self, labels: tuple[str, ...], info: Mapping[str, Any], wordpiece: Tokenizer) -> RowTask:
+        """Return the task as a finished model answers.
+
+        Args: labels: of its head. info: its cloze.json. wordpiece: that it reads by.
+        """

@@ -299,9 +299,10 @@ def test_thresholds_are_kept_and_used_only_where_they_help() -> None:
     )  # fmt: skip
     kept = kind.chosen(event)["thresholds"]
     assert kept["a"] == 0.5 and max(kept[label] for label in labels[1:]) < 0.5  # "a" has too few rows
-    used = kind.reading.answering(labels, {"thresholds": kept})
+    used = kind.reading.answering(labels, {"thresholds": kept}, tiny_wordpiece())
     assert used.score(answers * 0.6, targets).metrics["micro_f1"] > measures.metrics["micro_f1"]
-    assert kind.reading.answering(labels, {"thresholds": {"a": "high"}}).thresholds == ()
+    odd = kind.reading.answering(labels, {"thresholds": {"a": "high"}}, tiny_wordpiece())
+    assert odd.thresholds == ()
 
 
 def test_thresholds_are_said_to_be_chosen_on_validation_rows_alone() -> None:
