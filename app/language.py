@@ -21,9 +21,9 @@ class CatalogTranslator(QTranslator):
         super().__init__(parent)
         self._texts = texts
 
-    def translate(self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1) -> str:
+    def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str:
         """Return a text in the language, in English where it is not translated."""
-        return self._texts.said(context, sourceText)
+        return self._texts.said(context, source)
 
     def isEmpty(self) -> bool:
         return not self._texts.texts

@@ -76,7 +76,7 @@ def completed(keys: Sequence[Key], known: Mapping[Key, str]) -> dict[Key, str]:
 
 
 def document(locale: str, texts: Mapping[Key, str]) -> str:
-    """Return a .ts file, without places in the code, so that only what is said differs from one to the next."""
+    """Return a .ts file, without places in the code, so that it differs only where other things are said."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<!DOCTYPE TS>"]
     lines.append(f'<TS version="2.1" language="{escape(locale)}" sourcelanguage="en">')
     context = None

@@ -800,7 +800,7 @@
     </message>
     <message>
         <source>The chosen head, or the average of several: Ctrl+click more in the mosaic. Layer, all heads: their average. Rollout: attention multiplied through all layers up to this one, with the residual path (Abnar and Zuidema 2020).</source>
-        <translation>所选的头，或多个头的平均：在拼图中按住 Ctrl 单击可多选。层，所有头：该层所有头的平均。Rollout：从第一层到这一层的注意力逐层相乘，并计入残差通路（Abnar 和 Zuidema，2020）。</translation>
+        <translation>所选的头，或多个头的平均：在拼图中按住 Ctrl 点击可多选。层，所有头：该层所有头的平均。Rollout：从第一层到这一层的注意力逐层相乘，并计入残差通路（Abnar 和 Zuidema，2020）。</translation>
     </message>
     <message>
         <source>Which text looks at which. A→B is from the tokens of A to those of B.</source>
@@ -858,7 +858,7 @@
     <name>AttributedText</name>
     <message>
         <source>click to mask it and ask for it</source>
-        <translation>单击可掩盖这个词并询问模型</translation>
+        <translation>点击可掩盖这个词并询问模型</translation>
     </message>
     <message>
         <source>{word}: masked and asked for</source>
@@ -964,7 +964,7 @@
     </message>
     <message>
         <source>Click a word of the text to mask that one instead.</source>
-        <translation>单击文本中的词，改为掩盖那个词。</translation>
+        <translation>点击文本中的词，改为掩盖那个词。</translation>
     </message>
     <message>
         <source>Method</source>
@@ -2122,6 +2122,310 @@
     </message>
 </context>
 <context>
+    <name>CorrectedWordsPlot</name>
+    <message>
+        <source>Nothing is changed in this text.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>model: {text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>right: {text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CorrectionAskCard</name>
+    <message>
+        <source>1 change</source>
+        <translation>1 处改动</translation>
+    </message>
+    <message>
+        <source>Changes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Character</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Confidence</source>
+        <translation>置信度</translation>
+    </message>
+    <message>
+        <source>Corrected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Corrected text: {text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each change appears in the text, with the model’s confidence.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In the text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One text</source>
+        <translation>单条文本</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>The text with its changes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type or paste a text. It appears below as the model corrects it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>{count} changes</source>
+        <translation>{count} 处改动</translation>
+    </message>
+</context>
+<context>
+    <name>CorrectionScores</name>
+    <message>
+        <source>95 % interval</source>
+        <translation>95 % 置信区间</translation>
+    </message>
+    <message>
+        <source>A text with its errors</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All scores</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All scores with their 95 % intervals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As SIGHAN 2015 counts: a text is detected if just its wrong places are changed, and corrected if each also gets its right piece. Precision is of all texts with a change.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correction F1 {correction} · false positives {rate}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correction by place, {measure}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correction, {measure}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Detection by place, {measure}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Detection, {measure}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>F1</source>
+        <translation>F1</translation>
+    </message>
+    <message>
+        <source>False positive rate</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>Miscorrected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Missed</source>
+        <translation>漏检</translation>
+    </message>
+    <message>
+        <source>Overcorrected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Score</source>
+        <translation>得分</translation>
+    </message>
+    <message>
+        <source>Scores</source>
+        <translation>得分</translation>
+    </message>
+    <message>
+        <source>Test texts, measured once at the end</source>
+        <translation>测试文本，只在最后测量一次</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>Texts</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>Texts right after correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Texts right when nothing is changed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Texts that are not corrected rightly</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Texts with errors: above a place what is right, below what the model says</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Texts with their errors after each evaluation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Validation texts, also used to pick the checkpoint</source>
+        <translation>验证文本，也用于选择检查点</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>precision</source>
+        <translation>精确率</translation>
+    </message>
+    <message>
+        <source>recall</source>
+        <translation>召回率</translation>
+    </message>
+    <message>
+        <source>{low} to {high}</source>
+        <translation>{low} 至 {high}</translation>
+    </message>
+    <message>
+        <source>{texts} texts, {wrong} with an error. Right after correction: {right}. Changing nothing: {unchanged}, with F1 0.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{value} ({between})</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CorrectionViews</name>
+    <message>
+        <source>Changes per text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correcting text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Correction F1 on validation texts appears here after each evaluation.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No error is corrected. Train longer, or at a higher rate.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is changed rightly yet. Most places are right, and that is learned first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One text → the same text, corrected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Right text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Wrong characters per text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>correction F1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>correction F1 by place</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>detection F1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>detection F1 by place</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>false positive rate</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>precision of corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>precision of detection</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>recall of corrections</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>recall of detection</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} or more</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{share} of the texts without an error are changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{value} ({low} to {high})</source>
+        <translation>{value}（{low} 至 {high}）</translation>
+    </message>
+</context>
+<context>
     <name>CountedCard</name>
     <message>
         <source>Choose the text column above.</source>
@@ -3228,7 +3532,7 @@
     </message>
     <message>
         <source>Other models</source>
-        <translation type="unfinished"></translation>
+        <translation>其他模型</translation>
     </message>
     <message>
         <source>Preparing the text</source>
@@ -3351,10 +3655,6 @@
     <message>
         <source>File</source>
         <translation>文件</translation>
-    </message>
-    <message>
-        <source>Given labels</source>
-        <translation>已有的标签</translation>
     </message>
     <message>
         <source>If the file has labels, the answers are scored by them, too.</source>
@@ -3952,11 +4252,11 @@
     </message>
     <message>
         <source>{count} pieces, all lower case</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} 个词片，全部小写</translation>
     </message>
     <message>
         <source>{count} pieces, upper and lower case</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} 个词片，区分大小写</translation>
     </message>
     <message>
         <source>{kinds}, {size} on disk</source>
@@ -4058,7 +4358,7 @@
     </message>
     <message>
         <source>The masked-word head. Its scores use the pieces’ own vectors.</source>
-        <translation type="unfinished"></translation>
+        <translation>掩码词头。它用词片自身的向量计分。</translation>
     </message>
     <message>
         <source>Time</source>
@@ -6412,11 +6712,11 @@
     </message>
     <message>
         <source>Count in the pieces of a model’s vocabulary instead of words</source>
-        <translation type="unfinished"></translation>
+        <translation>改按某个模型词表的词片计数，而不是按词</translation>
     </message>
     <message>
         <source>Length in pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>长度（词片数）</translation>
     </message>
     <message>
         <source>Length in words</source>
@@ -6956,7 +7256,7 @@
     <name>MergesPlot</name>
     <message>
         <source>Merge {rank} of {count}: {first} and {second} become {joined}</source>
-        <translation type="unfinished"></translation>
+        <translation>合并规则 {rank}（共 {count} 条）：{first} 和 {second} 合成 {joined}</translation>
     </message>
 </context>
 <context>
@@ -7015,7 +7315,7 @@
     </message>
     <message>
         <source>Pieces trained on each second.</source>
-        <translation type="unfinished"></translation>
+        <translation>每秒训练的词片数。</translation>
     </message>
     <message>
         <source>The mean surprisal of the masked words, in nats. e to this power is the perplexity: among how many words the model is still undecided.</source>
@@ -7738,23 +8038,23 @@
     <name>OthersBar</name>
     <message>
         <source>Add a model</source>
-        <translation type="unfinished"></translation>
+        <translation>添加模型</translation>
     </message>
     <message>
         <source>Add a model…</source>
-        <translation type="unfinished"></translation>
+        <translation>添加模型…</translation>
     </message>
     <message>
         <source>Not on this computer any more: {names}. Add them again from where they are now.</source>
-        <translation type="unfinished"></translation>
+        <translation>已不在这台电脑上：{names}。请从现在的位置重新添加。</translation>
     </message>
     <message>
         <source>Other models</source>
-        <translation type="unfinished"></translation>
+        <translation>其他模型</translation>
     </message>
     <message>
         <source>Remove {model}</source>
-        <translation type="unfinished"></translation>
+        <translation>移除 {model}</translation>
     </message>
 </context>
 <context>
@@ -7873,7 +8173,7 @@
     </message>
     <message>
         <source>The intervals are over texts. Both numbers are per piece, so they compare only models with the same vocabulary. (Salazar et al. 2020)</source>
-        <translation type="unfinished"></translation>
+        <translation>区间按文本计算。两个数都按词片计，因此只能比较词表相同的模型。（Salazar et al. 2020）</translation>
     </message>
     <message>
         <source>all texts</source>
@@ -8496,7 +8796,7 @@
     </message>
     <message>
         <source>Pieces of the vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>词表中的词片数</translation>
     </message>
     <message>
         <source>Plan a model</source>
@@ -8516,7 +8816,7 @@
     </message>
     <message>
         <source>The most pieces that a text may have</source>
-        <translation type="unfinished"></translation>
+        <translation>一条文本最多可有多少个词片</translation>
     </message>
     <message>
         <source>What is on top of the encoder: the heads for masked words and next sentences, or a classifier</source>
@@ -11257,7 +11557,7 @@ more similar</source>
     </message>
     <message>
         <source>Mask single pieces, as the model reads them, instead of whole words</source>
-        <translation type="unfinished"></translation>
+        <translation>掩盖单个词片（模型读取的单位），而不是整个词</translation>
     </message>
     <message>
         <source>Nothing has been asked of this model yet</source>
@@ -11427,7 +11727,7 @@ more similar</source>
     </message>
     <message>
         <source>Language</source>
-        <translation type="unfinished"></translation>
+        <translation>语言</translation>
     </message>
     <message>
         <source>Light</source>
@@ -11662,11 +11962,11 @@ more similar</source>
     <name>SideBySideView</name>
     <message>
         <source>Add a vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>添加词表</translation>
     </message>
     <message>
         <source>Add a vocabulary…</source>
-        <translation type="unfinished"></translation>
+        <translation>添加词表…</translation>
     </message>
     <message>
         <source>Choose a vocab.txt…</source>
@@ -11674,15 +11974,15 @@ more similar</source>
     </message>
     <message>
         <source>No vocabulary could be trained here.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法在这里训练词表。</translation>
     </message>
     <message>
         <source>Only the first {count} characters are compared.</source>
-        <translation type="unfinished"></translation>
+        <translation>只比较前 {count} 个字符。</translation>
     </message>
     <message>
         <source>Pieces of {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 的词片</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -11690,31 +11990,31 @@ more similar</source>
     </message>
     <message>
         <source>Remove {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>移除 {name}</translation>
     </message>
     <message>
         <source>See step by step how it splits the text</source>
-        <translation type="unfinished"></translation>
+        <translation>逐步查看它如何拆分文本</translation>
     </message>
     <message>
         <source>Steps</source>
-        <translation>步数</translation>
+        <translation>步骤</translation>
     </message>
     <message>
         <source>Steps of {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 的步骤</translation>
     </message>
     <message>
         <source>The last three were trained here on the same English and Chinese passages of Wikipedia, to about the same size.</source>
-        <translation type="unfinished"></translation>
+        <translation>最后三个词表是在这里用同样的英文和中文维基百科篇章训练的，大小相近。</translation>
     </message>
     <message>
         <source>Three small vocabularies are being trained on sample texts…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在用示例文本训练三个小词表…</translation>
     </message>
     <message>
         <source>Type a text above to see how each vocabulary splits it.</source>
-        <translation type="unfinished"></translation>
+        <translation>在上方输入文本，查看每个词表如何拆分它。</translation>
     </message>
 </context>
 <context>
@@ -12086,7 +12386,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The merges of a word’s bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>一个词的字节合并过程</translation>
     </message>
     <message>
         <source>The search for a word’s pieces</source>
@@ -12094,7 +12394,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The ways to spell a word</source>
-        <translation type="unfinished"></translation>
+        <translation>一个词的各种拼法</translation>
     </message>
     <message>
         <source>To</source>
@@ -12608,7 +12908,7 @@ meaning | sentence colours it.</source>
     <name>TableTokensView</name>
     <message>
         <source>1 if every word is in the vocabulary. Without punctuation; an unknown word is one piece</source>
-        <translation type="unfinished"></translation>
+        <translation>如果每个词都在词表中，则为 1。不计标点；未知词算一个词片</translation>
     </message>
     <message>
         <source>90 % of them: up to</source>
@@ -12624,7 +12924,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Every word of the table can be spelled. None is unknown.</source>
-        <translation type="unfinished"></translation>
+        <translation>表格中的每个词都能拼出。没有未知词。</translation>
     </message>
     <message>
         <source>Half of the rows: up to</source>
@@ -12688,7 +12988,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Rows with unknown pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>含未知词片的行</translation>
     </message>
     <message>
         <source>Share of words that are whole in the vocabulary, without punctuation</source>
@@ -12716,7 +13016,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Unknown pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>未知词片</translation>
     </message>
     <message>
         <source>Unknown words</source>
@@ -12907,6 +13207,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>And the second text.</source>
         <translation>以及第二段文本。</translation>
+    </message>
+    <message>
+        <source>Given labels</source>
+        <translation>已有的标签</translation>
     </message>
     <message>
         <source>Labels</source>
@@ -13706,7 +14010,7 @@ meaning | sentence colours it.</source>
     <name>TokenRows</name>
     <message>
         <source>## before a piece: it continues the word. Ġ or ▁: there is a space before it</source>
-        <translation type="unfinished"></translation>
+        <translation>词片前有 ##：接续前面的词。有 Ġ 或 ▁：前面有空格</translation>
     </message>
     <message>
         <source>Characters</source>
@@ -14011,11 +14315,11 @@ meaning | sentence colours it.</source>
     <name>TokenizerPage</name>
     <message>
         <source>A command splits with one vocabulary. Switch to “This text” to copy one.</source>
-        <translation type="unfinished"></translation>
+        <translation>一条命令只用一个词表拆分。切换到“此文本”即可复制命令。</translation>
     </message>
     <message>
         <source>All rows of the open table</source>
-        <translation type="unfinished"></translation>
+        <translation>已打开表格的所有行</translation>
     </message>
     <message>
         <source>Compare</source>
@@ -14031,7 +14335,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One text in several vocabularies, side by side</source>
-        <translation type="unfinished"></translation>
+        <translation>并排查看多个词表对同一文本的拆分</translation>
     </message>
     <message>
         <source>See how text becomes ids.</source>
@@ -14043,7 +14347,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The table</source>
-        <translation type="unfinished"></translation>
+        <translation>表格</translation>
     </message>
     <message>
         <source>The text is too long for a command.</source>
@@ -14629,15 +14933,15 @@ meaning | sentence colours it.</source>
     <name>WaysPlot</name>
     <message>
         <source>Next best, sum {sum}: {pieces}</source>
-        <translation type="unfinished"></translation>
+        <translation>次优，总和 {sum}：{pieces}</translation>
     </message>
     <message>
         <source>Other pieces: {pieces}</source>
-        <translation type="unfinished"></translation>
+        <translation>其他词片：{pieces}</translation>
     </message>
     <message>
         <source>Taken, sum {sum}: {pieces}</source>
-        <translation type="unfinished"></translation>
+        <translation>采用，总和 {sum}：{pieces}</translation>
     </message>
     <message>
         <source>{said} (95 %: {low} to {high})</source>
@@ -15151,7 +15455,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Choose a model to count pieces instead of words.</source>
-        <translation type="unfinished"></translation>
+        <translation>选择一个模型，就能按词片而不是按词计数。</translation>
     </message>
     <message>
         <source>Choose the text column.</source>
@@ -16322,247 +16626,247 @@ meaning | sentence colours it.</source>
     <name>command</name>
     <message>
         <source>0: the embeddings, -1: the last</source>
-        <translation type="unfinished"></translation>
+        <translation>0：嵌入，-1：最后一层</translation>
     </message>
     <message>
         <source>A task or columns that you do not name are detected and shown.</source>
-        <translation type="unfinished"></translation>
+        <translation>未指定的任务或列会自动检测，并显示出来。</translation>
     </message>
     <message>
         <source>Cloze without a window: pretrain, fine-tune, evaluate and use a BERT.</source>
-        <translation type="unfinished"></translation>
+        <translation>不用窗口的 Cloze：预训练、微调、评估和使用 BERT。</translation>
     </message>
     <message>
         <source>Each export includes the model’s card (README.md), and is reopened and checked before it is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>每次导出都包含模型卡片（README.md）。导出结果会重新打开并检查，然后才保留。</translation>
     </message>
     <message>
         <source>Pieces of each text that are read</source>
-        <translation type="unfinished"></translation>
+        <translation>每条文本读取的词片数</translation>
     </message>
     <message>
         <source>Pieces read of each text</source>
-        <translation type="unfinished"></translation>
+        <translation>每条文本读取的词片数</translation>
     </message>
     <message>
         <source>a CSV, TSV or JSON lines file</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV、TSV 或 JSON lines 文件</translation>
     </message>
     <message>
         <source>a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or SQLite file to look for it in</source>
-        <translation type="unfinished"></translation>
+        <translation>要在其中查找的 CSV、TSV、JSON lines、Excel、OpenDocument、Parquet 或 SQLite 文件</translation>
     </message>
     <message>
         <source>a CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or SQLite file, or a file of the model’s task</source>
-        <translation type="unfinished"></translation>
+        <translation>CSV、TSV、JSON lines、Excel、OpenDocument、Parquet 或 SQLite 文件，或模型所属任务的文件</translation>
     </message>
     <message>
         <source>a TOML file with settings</source>
-        <translation type="unfinished"></translation>
+        <translation>写有设置的 TOML 文件</translation>
     </message>
     <message>
         <source>a b c d, one per line</source>
-        <translation type="unfinished"></translation>
+        <translation>a b c d，每行一条</translation>
     </message>
     <message>
         <source>a branch, a tag or a commit</source>
-        <translation type="unfinished"></translation>
+        <translation>分支、tag 或提交</translation>
     </message>
     <message>
         <source>a column of --data, if its name differs from the training data</source>
-        <translation type="unfinished"></translation>
+        <translation>--data 中的列，列名与训练数据不同时给出</translation>
     </message>
     <message>
         <source>a column to keep with the vectors</source>
-        <translation type="unfinished"></translation>
+        <translation>与向量一起保留的列</translation>
     </message>
     <message>
         <source>a column with a language model’s answers, to be compared too; found by its labels</source>
-        <translation type="unfinished"></translation>
+        <translation>语言模型的回答所在的列，一并比较；可根据其中的标签找到</translation>
     </message>
     <message>
         <source>a column with the true labels, to show the score too</source>
-        <translation type="unfinished"></translation>
+        <translation>真实标签所在的列，用于同时显示得分</translation>
     </message>
     <message>
         <source>a column, if its name differs from the training data</source>
-        <translation type="unfinished"></translation>
+        <translation>列名，与训练数据不同时给出</translation>
     </message>
     <message>
         <source>a folder that sentence-transformers opens, for vectors of texts</source>
-        <translation type="unfinished"></translation>
+        <translation>可用 sentence-transformers 打开的文件夹，用于得到文本向量</translation>
     </message>
     <message>
         <source>a folder that transformers opens</source>
-        <translation type="unfinished"></translation>
+        <translation>可用 transformers 打开的文件夹</translation>
     </message>
     <message>
         <source>a folder; a run begun there is continued</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹；如果其中有已开始的训练，则继续</translation>
     </message>
     <message>
         <source>a label of the classifier; mask: the word at the first [MASK]; next: whether TEXT_PAIR follows</source>
-        <translation type="unfinished"></translation>
+        <translation>分类器的标签；mask：第一个 [MASK] 处的词；next：TEXT_PAIR 是否接在其后</translation>
     </message>
     <message>
         <source>a labelled file</source>
-        <translation type="unfinished"></translation>
+        <translation>带标签的文件</translation>
     </message>
     <message>
         <source>a model folder</source>
-        <translation type="unfinished"></translation>
+        <translation>模型文件夹</translation>
     </message>
     <message>
         <source>a model folder or a vocab.txt</source>
-        <translation type="unfinished"></translation>
+        <translation>模型文件夹，或 vocab.txt</translation>
     </message>
     <message>
         <source>a model folder, for its vocabulary and for vectors to find label errors; default: the starter model; none: word counts alone</source>
-        <translation type="unfinished"></translation>
+        <translation>模型文件夹，使用其词表，并用其向量查找标签错误；默认：入门模型；none：仅词频</translation>
     </message>
     <message>
         <source>a model folder, or a run’s</source>
-        <translation type="unfinished"></translation>
+        <translation>模型文件夹，或训练记录的文件夹</translation>
     </message>
     <message>
         <source>a model folder; given twice</source>
-        <translation type="unfinished"></translation>
+        <translation>模型文件夹；要给出两个</translation>
     </message>
     <message>
         <source>a name for the runs; default: that of their data</source>
-        <translation type="unfinished"></translation>
+        <translation>这些训练记录的名称；默认：其数据的名称</translation>
     </message>
     <message>
         <source>a new CSV with every number</source>
-        <translation type="unfinished"></translation>
+        <translation>新 CSV 文件，含每个数值</translation>
     </message>
     <message>
         <source>a new CSV with every score</source>
-        <translation type="unfinished"></translation>
+        <translation>新 CSV 文件，含每个得分</translation>
     </message>
     <message>
         <source>a new CSV with every text, its true label and the prediction</source>
-        <translation type="unfinished"></translation>
+        <translation>新 CSV 文件，含每条文本及其真实标签和预测</translation>
     </message>
     <message>
         <source>a new CSV with the texts that the two answer differently</source>
-        <translation type="unfinished"></translation>
+        <translation>新 CSV 文件，含两个模型回答不同的文本</translation>
     </message>
     <message>
         <source>a new file with the whole report: .md as Markdown, .html as one page to send</source>
-        <translation type="unfinished"></translation>
+        <translation>存放完整报告的新文件：.md 为 Markdown，.html 为便于发送的单个页面</translation>
     </message>
     <message>
         <source>a new folder</source>
-        <translation type="unfinished"></translation>
+        <translation>新文件夹</translation>
     </message>
     <message>
         <source>a new folder for a copy half as large, written at the end</source>
-        <translation type="unfinished"></translation>
+        <translation>新文件夹，存放大小减半的副本，最后写出</translation>
     </message>
     <message>
         <source>a new folder for this run</source>
-        <translation type="unfinished"></translation>
+        <translation>用于这次训练的新文件夹</translation>
     </message>
     <message>
         <source>a new model’s size: tiny, mini, small, medium, base, large, 6x384</source>
-        <translation type="unfinished"></translation>
+        <translation>新模型的大小：tiny、mini、small、medium、base、large、6x384</translation>
     </message>
     <message>
         <source>a recipe to begin from</source>
-        <translation type="unfinished"></translation>
+        <translation>作为起点的处理步骤文件</translation>
     </message>
     <message>
         <source>a run trained on the file, to list the rows that it never got right or forgot again</source>
-        <translation type="unfinished"></translation>
+        <translation>用该文件训练过的训练记录，用于列出从未答对或答对后又遗忘的行</translation>
     </message>
     <message>
         <source>a run, or a model folder</source>
-        <translation type="unfinished"></translation>
+        <translation>训练记录，或模型文件夹</translation>
     </message>
     <message>
         <source>a run’s folder, or a file of settings</source>
-        <translation type="unfinished"></translation>
+        <translation>训练记录的文件夹，或设置文件</translation>
     </message>
     <message>
         <source>a run’s folder, or its model’s</source>
-        <translation type="unfinished"></translation>
+        <translation>训练记录的文件夹，或其模型的文件夹</translation>
     </message>
     <message>
         <source>a second column, for pairs of texts</source>
-        <translation type="unfinished"></translation>
+        <translation>第二列，用于文本对</translation>
     </message>
     <message>
         <source>a sentence for the card, such as which machine was used</source>
-        <translation type="unfinished"></translation>
+        <translation>写入卡片的一句话，例如使用了哪台机器</translation>
     </message>
     <message>
         <source>a sentence to watch, its word in [brackets]</source>
-        <translation type="unfinished"></translation>
+        <translation>要观察的句子，要猜的词放在 [方括号] 中</translation>
     </message>
     <message>
         <source>a table with a pair of sentences per line</source>
-        <translation type="unfinished"></translation>
+        <translation>每行一个句子对的表格</translation>
     </message>
     <message>
         <source>a table with texts and labels</source>
-        <translation type="unfinished"></translation>
+        <translation>含有文本和标签的表格</translation>
     </message>
     <message>
         <source>a table with the columns template and targets (a|b|c)</source>
-        <translation type="unfinished"></translation>
+        <translation>表格，含 template 和 targets（a|b|c）两列</translation>
     </message>
     <message>
         <source>a text that no model was trained on, whose blanks are asked</source>
-        <translation type="unfinished"></translation>
+        <translation>没有模型训练过的文本，用其中的空提问</translation>
     </message>
     <message>
         <source>a text with one [MASK]; for other questions see below</source>
-        <translation type="unfinished"></translation>
+        <translation>含一个 [MASK] 的文本；其他问题见下文</translation>
     </message>
     <message>
         <source>a text, of whose sentences up to 500 have a word masked</source>
-        <translation type="unfinished"></translation>
+        <translation>文本文件，其中最多 500 个句子各掩盖一个词</translation>
     </message>
     <message>
         <source>a word in several TEXTs, to see whether its vector changes</source>
-        <translation type="unfinished"></translation>
+        <translation>同时出现在多个 TEXT 中的词，查看其向量是否变化</translation>
     </message>
     <message>
         <source>active: as Cloze asks for them; random</source>
-        <translation type="unfinished"></translation>
+        <translation>active：由 Cloze 挑选；random：随机</translation>
     </message>
     <message>
         <source>add runs to the end of the queue</source>
-        <translation type="unfinished"></translation>
+        <translation>把训练加到队列末尾</translation>
     </message>
     <message>
         <source>also fine-tune the model three times, each without a third of the rows, to find label errors by its answers; takes as long as four epochs of training</source>
-        <translation type="unfinished"></translation>
+        <translation>另外把模型微调三次，每次留出三分之一的行，根据其回答查找标签错误；耗时相当于四轮训练</translation>
     </message>
     <message>
         <source>also in 8-bit numbers, much smaller; the cost is measured and shown</source>
-        <translation type="unfinished"></translation>
+        <translation>另存 8 位版本，小得多；会测量并显示由此造成的损失</translation>
     </message>
     <message>
         <source>also list the misclassified texts, word for word: they may be private</source>
-        <translation type="unfinished"></translation>
+        <translation>同时逐字列出分类错误的文本：它们可能涉及隐私</translation>
     </message>
     <message>
         <source>also look for weak slices among groups of similar meaning, by the model’s own vectors</source>
-        <translation type="unfinished"></translation>
+        <translation>同时用模型自己的向量，在含义相近的各组中查找较差的切片</translation>
     </message>
     <message>
         <source>also send your token to the mirror; by default it goes only to its own hub</source>
-        <translation type="unfinished"></translation>
+        <translation>把你的访问令牌也发送给镜像；默认只发送给它所属的模型库</translation>
     </message>
     <message>
         <source>also train with each column’s labels, and say how many fewer texts a model gets right</source>
-        <translation type="unfinished"></translation>
+        <translation>再用每一列的标签各训练一次，并说明模型少答对多少条文本</translation>
     </message>
     <message>
         <source>also write the share of each label with its interval, to a second sheet or a file of its own; the model must come from a run of fine-tuning</source>
-        <translation type="unfinished"></translation>
+        <translation>同时写出各标签的占比及其置信区间，写入第二个工作表，或单独的文件；模型须来自一次微调</translation>
     </message>
     <message>
         <source>alternatives in braces, one [MASK]</source>
@@ -16570,727 +16874,727 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>analogies (a b c d, one per line, or a folder of such files), or word, word, similarity</source>
-        <translation type="unfinished"></translation>
+        <translation>类比（a b c d，每行一条，或含有此类文件的文件夹），或“词、词、相似度”</translation>
     </message>
     <message>
         <source>another part; repeatable</source>
-        <translation type="unfinished"></translation>
+        <translation>数据的另一部分；可重复</translation>
     </message>
     <message>
         <source>ask all members of a family all questions, and write the table into its card</source>
-        <translation type="unfinished"></translation>
+        <translation>向家族的所有成员提出全部问题，并把结果表写入家族的卡片</translation>
     </message>
     <message>
         <source>ask all members of a family the same question</source>
-        <translation type="unfinished"></translation>
+        <translation>向家族的所有成员提出同一个问题</translation>
     </message>
     <message>
         <source>at most this many texts, evenly spread; 0: all</source>
-        <translation type="unfinished"></translation>
+        <translation>最多读取多少条文本，均匀选取；0：全部</translation>
     </message>
     <message>
         <source>compare fine-tuning with frozen features, trained on the same rows</source>
-        <translation type="unfinished"></translation>
+        <translation>在相同的行上训练，比较微调与冻结的特征</translation>
     </message>
     <message>
         <source>compare two columns of labels: kappa, alpha, intervals, and where they differ</source>
-        <translation type="unfinished"></translation>
+        <translation>比较两列标签：kappa、alpha、置信区间，以及分歧所在</translation>
     </message>
     <message>
         <source>compare two models on the same texts</source>
-        <translation type="unfinished"></translation>
+        <translation>在相同的文本上比较两个模型</translation>
     </message>
     <message>
         <source>continue TEXT by at most this many words</source>
-        <translation type="unfinished"></translation>
+        <translation>续写 TEXT，最多这么多个词</translation>
     </message>
     <message>
         <source>continue a run or a pipeline from its folder</source>
-        <translation type="unfinished"></translation>
+        <translation>从训练记录或流程的文件夹继续</translation>
     </message>
     <message>
         <source>convert a TensorFlow checkpoint into a model folder</source>
-        <translation type="unfinished"></translation>
+        <translation>把 TensorFlow 检查点转换为模型文件夹</translation>
     </message>
     <message>
         <source>describe it, and download nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>只显示说明，不下载</translation>
     </message>
     <message>
         <source>do not look for label errors</source>
-        <translation type="unfinished"></translation>
+        <translation>不查找标签错误</translation>
     </message>
     <message>
         <source>does the second TEXT follow the first?</source>
-        <translation type="unfinished"></translation>
+        <translation>第二个 TEXT 是否接在第一个之后？</translation>
     </message>
     <message>
         <source>download a published model by name, or continue a download</source>
-        <translation type="unfinished"></translation>
+        <translation>按名称下载公开发布的模型，或继续未完成的下载</translation>
     </message>
     <message>
         <source>drawn between two numbers, or from several values</source>
-        <translation type="unfinished"></translation>
+        <translation>从两个数之间抽取，或从几个值中抽取</translation>
     </message>
     <message>
         <source>drop the residual connection around attention or feed_forward; repeatable</source>
-        <translation type="unfinished"></translation>
+        <translation>去掉 attention 或 feed_forward 的残差连接；可重复</translation>
     </message>
     <message>
         <source>end a job; its run is stopped and kept</source>
-        <translation type="unfinished"></translation>
+        <translation>结束一个任务；停止并保留其训练</translation>
     </message>
     <message>
         <source>estimate the share of each label in a table, corrected for the model’s errors</source>
-        <translation type="unfinished"></translation>
+        <translation>估计表格中各标签的占比，并按模型的错误加以校正</translation>
     </message>
     <message>
         <source>every combination: 'learning_rate=1e-4,3e-4'</source>
-        <translation type="unfinished"></translation>
+        <translation>所有组合：'learning_rate=1e-4,3e-4'</translation>
     </message>
     <message>
         <source>everything in one file</source>
-        <translation type="unfinished"></translation>
+        <translation>全部放进一个文件</translation>
     </message>
     <message>
         <source>files of either kind, or folders of analogies</source>
-        <translation type="unfinished"></translation>
+        <translation>这两类文件中的任意一种，或类比文件的文件夹</translation>
     </message>
     <message>
         <source>find duplicates, leaks, label errors and other problems in a table, and fix them in a recipe</source>
-        <translation type="unfinished"></translation>
+        <translation>在表格中查找重复、泄漏、标签错误等问题，并在处理步骤中修正</translation>
     </message>
     <message>
         <source>fix the findings of a kind, such as exact_duplicates or similar_labels; KIND:together keeps duplicates in one split instead of excluding them; near_duplicates:0.9 and near_leaks:0.9 exclude those at least this similar; repeatable; needs --out</source>
-        <translation type="unfinished"></translation>
+        <translation>修正某一类发现，例如 exact_duplicates 或 similar_labels；KIND:together 把重复的行划在同一边，而不排除；near_duplicates:0.9 和 near_leaks:0.9 排除相似度不低于该值的行；可重复；需要 --out</translation>
     </message>
     <message>
         <source>fixes to apply to the table first</source>
-        <translation type="unfinished"></translation>
+        <translation>先应用于表格的修正</translation>
     </message>
     <message>
         <source>for --cost: a frozen model that reads the texts; default: words are counted</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 --cost：读取文本的冻结模型；默认：统计词频</translation>
     </message>
     <message>
         <source>for --go-on: 0 for the most likely word each time, 1 for words as often as the member expects them</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 --go-on：0 表示每次取可能性最高的词，1 表示按成员给出的概率抽取词</translation>
     </message>
     <message>
         <source>for --go-on: which words are drawn</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 --go-on：决定抽到哪些词</translation>
     </message>
     <message>
         <source>for --task: also train all weights</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 --task：同时训练所有权重</translation>
     </message>
     <message>
         <source>for --task: the column of the label</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 --task：标签所在的列</translation>
     </message>
     <message>
         <source>for --task: the column of the text</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 --task：文本所在的列</translation>
     </message>
     <message>
         <source>for --unread: a BERT as it is trained in practice</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 --unread：按实际做法训练的 BERT</translation>
     </message>
     <message>
         <source>for a [MASK] and --senses: the folder of a BERT that answers instead of the family’s</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 [MASK] 和 --senses：代替家族自己的 BERT 来回答的 BERT 的文件夹</translation>
     </message>
     <message>
         <source>for a [MASK], --senses and --blanks: folders of other models, which answer next to the members; name them last</source>
-        <translation type="unfinished"></translation>
+        <translation>用于 [MASK]、--senses 和 --blanks：与成员一起回答的其他模型的文件夹；请放在最后</translation>
     </message>
     <message>
         <source>for all trainings together, in equal shares: equal minutes</source>
-        <translation type="unfinished"></translation>
+        <translation>所有训练合计的分钟数，平均分配：分钟数相等</translation>
     </message>
     <message>
         <source>guess all [MASK]s together, by beam search</source>
-        <translation type="unfinished"></translation>
+        <translation>用束搜索一起猜所有 [MASK]</translation>
     </message>
     <message>
         <source>guess the words hidden by [MASK]</source>
-        <translation type="unfinished"></translation>
+        <translation>猜 [MASK] 处被掩盖的词</translation>
     </message>
     <message>
         <source>guesses for each [MASK]</source>
-        <translation type="unfinished"></translation>
+        <translation>每个 [MASK] 的猜测数</translation>
     </message>
     <message>
         <source>guesses of each layer</source>
-        <translation type="unfinished"></translation>
+        <translation>每一层的猜测数</translation>
     </message>
     <message>
         <source>guesses or words for each member</source>
-        <translation type="unfinished"></translation>
+        <translation>每个成员的猜测数或词数</translation>
     </message>
     <message>
         <source>hide the N-th word, counted from 1 over TEXT and TEXT_PAIR; repeatable; a [MASK] is always hidden</source>
-        <translation type="unfinished"></translation>
+        <translation>掩盖第 N 个词，从 1 起，在 TEXT 和 TEXT_PAIR 中连续计数；可重复；[MASK] 总是保持掩盖</translation>
     </message>
     <message>
         <source>how large files are transferred</source>
-        <translation type="unfinished"></translation>
+        <translation>大文件的传输方式</translation>
     </message>
     <message>
         <source>how pieces become one vector; default: as the folder’s sentence-transformers files say, or mean</source>
-        <translation type="unfinished"></translation>
+        <translation>词片合成一个向量的方式；默认：按文件夹中 sentence-transformers 文件所写，否则用 mean</translation>
     </message>
     <message>
         <source>in each interval, draw near-duplicates together, as the doctor finds them</source>
-        <translation type="unfinished"></translation>
+        <translation>计算各置信区间时，把数据体检找出的近似重复一起重抽样</translation>
     </message>
     <message>
         <source>instead of files: answer JSON lines on stdin, such as {"text": "..."}, on stdout</source>
-        <translation type="unfinished"></translation>
+        <translation>不用文件：从 stdin 读取 JSON lines（例如 {"text": "..."}），把回答写到 stdout</translation>
     </message>
     <message>
         <source>instead: the rows that the run held out</source>
-        <translation type="unfinished"></translation>
+        <translation>改为用训练记录留出的行</translation>
     </message>
     <message>
         <source>its folder, its .index, the name that its files begin with, or a zip</source>
-        <translation type="unfinished"></translation>
+        <translation>检查点的文件夹、.index 文件、各文件名共同的开头，或 zip 文件</translation>
     </message>
     <message>
         <source>its number in the list</source>
-        <translation type="unfinished"></translation>
+        <translation>它在列表中的编号</translation>
     </message>
     <message>
         <source>keep capital letters</source>
-        <translation type="unfinished"></translation>
+        <translation>保留大写字母</translation>
     </message>
     <message>
         <source>keep cells that a spreadsheet would run as formulas</source>
-        <translation type="unfinished"></translation>
+        <translation>电子表格会当作公式运行的单元格，按原样写出</translation>
     </message>
     <message>
         <source>keep the 8-bit numbers without asking</source>
-        <translation type="unfinished"></translation>
+        <translation>不询问，直接保留 8 位数</translation>
     </message>
     <message>
         <source>keep: write the fitted temperature into the model’s cloze.json, which scales its probabilities from then on. It is fitted on validation rows of the model’s run or, without one, on half of these texts. forget: remove it, and measure without it</source>
-        <translation type="unfinished"></translation>
+        <translation>keep：把拟合出的温度写入模型的 cloze.json，此后用它缩放概率。温度用模型训练记录的验证行拟合；没有训练记录时，用这些文本的一半拟合。forget：移除温度，不用温度进行测量</translation>
     </message>
     <message>
         <source>labels to be given</source>
-        <translation type="unfinished"></translation>
+        <translation>要给出的标签数</translation>
     </message>
     <message>
         <source>line 1 is data</source>
-        <translation type="unfinished"></translation>
+        <translation>第 1 行是数据</translation>
     </message>
     <message>
         <source>line 1 names the columns, or the line given here</source>
-        <translation type="unfinished"></translation>
+        <translation>第 1 行或此处给出的行是列名</translation>
     </message>
     <message>
         <source>list all runs, with what each was made of and what it reached</source>
-        <translation type="unfinished"></translation>
+        <translation>列出所有训练记录，以及各自由什么训练得到、达到什么水平</translation>
     </message>
     <message>
         <source>list the jobs</source>
-        <translation type="unfinished"></translation>
+        <translation>列出任务</translation>
     </message>
     <message>
         <source>mean, cls or max: how pieces become one vector; default: as the model says, or mean</source>
-        <translation type="unfinished"></translation>
+        <translation>mean、cls 或 max：词片合成一个向量的方式；默认：按模型所写，否则用 mean</translation>
     </message>
     <message>
         <source>measure a model on a labelled file</source>
-        <translation type="unfinished"></translation>
+        <translation>用带标签的文件测量模型</translation>
     </message>
     <message>
         <source>measure how well the words of many texts are predicted</source>
-        <translation type="unfinished"></translation>
+        <translation>在许多文本上测量词预测得有多好</translation>
     </message>
     <message>
         <source>measure rows per second and energy, and the agreement with your labels</source>
-        <translation type="unfinished"></translation>
+        <translation>测量每秒行数、能耗，以及与你的标签的一致性</translation>
     </message>
     <message>
         <source>measured on this labelled file instead of the run’s validation rows</source>
-        <translation type="unfinished"></translation>
+        <translation>用这个带标签的文件测量，而不用训练记录的验证行</translation>
     </message>
     <message>
         <source>multiply a head’s output, 0 to 2; 0 is off; repeatable</source>
-        <translation type="unfinished"></translation>
+        <translation>把头的输出乘以 0 到 2 之间的数；0 为关闭；可重复</translation>
     </message>
     <message>
         <source>of one core at work, assumed where the processor’s meter cannot be read</source>
-        <translation type="unfinished"></translation>
+        <translation>单个核心工作时的瓦数，无法读取处理器自带的计量功能时采用</translation>
     </message>
     <message>
         <source>of the random draws</source>
-        <translation type="unfinished"></translation>
+        <translation>随机抽取所用的随机种子</translation>
     </message>
     <message>
         <source>one graph for any batch and length, checked in onnxruntime, and a program that uses it</source>
-        <translation type="unfinished"></translation>
+        <translation>适用于任意批次和长度的单个计算图，在 onnxruntime 中检查过，附带使用它的程序</translation>
     </message>
     <message>
         <source>one setting; repeatable</source>
-        <translation type="unfinished"></translation>
+        <translation>一项设置；可重复</translation>
     </message>
     <message>
         <source>one setting; repeatable: words, width, layers, length, steps, seed, num_threads and those of pretrain</source>
-        <translation type="unfinished"></translation>
+        <translation>一项设置，可重复；可用的有 words、width、layers、length、steps、seed、num_threads，以及 pretrain 的设置</translation>
     </message>
     <message>
         <source>options</source>
-        <translation type="unfinished"></translation>
+        <translation>选项</translation>
     </message>
     <message>
         <source>pad the text to this many tokens with [PAD]</source>
-        <translation type="unfinished"></translation>
+        <translation>用 [PAD] 把文本填充到这么多个词元</translation>
     </message>
     <message>
         <source>positional arguments</source>
-        <translation type="unfinished"></translation>
+        <translation>位置参数</translation>
     </message>
     <message>
         <source>pretrain further on domain text, then on task text, fine-tune after each, and show the gains</source>
-        <translation type="unfinished"></translation>
+        <translation>先用领域文本、再用任务文本继续预训练，各自之后微调，并显示提升</translation>
     </message>
     <message>
         <source>print each layer’s guesses, and the hidden word’s probability and rank, as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出每一层的猜测，以及被掩盖的词的概率和排名</translation>
     </message>
     <message>
         <source>print each piece’s probability and rank as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出每个词片的概率和排名</translation>
     </message>
     <message>
         <source>print everything known about each as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出每一项的全部信息</translation>
     </message>
     <message>
         <source>print ids, segments, spans and what was done to the text as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出 id、段、在文本中的起止位置，以及对文本做了哪些处理</translation>
     </message>
     <message>
         <source>print is_next and its probability as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出 is_next 及其概率</translation>
     </message>
     <message>
         <source>print scores and notes as JSON on stdout</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 把得分和说明输出到 stdout</translation>
     </message>
     <message>
         <source>print scores of pieces and words, sum and residual as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出词片和词的得分、总和与余差</translation>
     </message>
     <message>
         <source>print the answers as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出回答</translation>
     </message>
     <message>
         <source>print the answers at the end, before and after changes, and the lesson, as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出更改前后的最终回答，以及这一步学到的内容</translation>
     </message>
     <message>
         <source>print the effect of the alternatives on each word, over templates, as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出各备选项对每个词的影响（跨模板）</translation>
     </message>
     <message>
         <source>print the figures as JSON on stdout</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 把数值输出到 stdout</translation>
     </message>
     <message>
         <source>print the figures of each layer as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出每一层的数值</translation>
     </message>
     <message>
         <source>print the findings as JSON on stdout</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 把发现输出到 stdout</translation>
     </message>
     <message>
         <source>print tokens, ids and probabilities as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 输出词元、id 和概率</translation>
     </message>
     <message>
         <source>read a token at another position; tokens count from 0; repeatable</source>
-        <translation type="unfinished"></translation>
+        <translation>在另一个位置读取词元；词元从 0 起计；可重复</translation>
     </message>
     <message>
         <source>read a token in another segment; repeatable</source>
-        <translation type="unfinished"></translation>
+        <translation>在另一个段中读取词元；可重复</translation>
     </message>
     <message>
         <source>remove ended jobs from the list; their runs stay</source>
-        <translation type="unfinished"></translation>
+        <translation>从列表中移除已结束的任务；其训练记录会保留</translation>
     </message>
     <message>
         <source>repeat with so many seeds that the run did not use</source>
-        <translation type="unfinished"></translation>
+        <translation>用这么多个该训练未用过的随机种子重复</translation>
     </message>
     <message>
         <source>run the queue, here and now</source>
-        <translation type="unfinished"></translation>
+        <translation>在此处立即运行队列</translation>
     </message>
     <message>
         <source>runs of each method, each with another seed</source>
-        <translation type="unfinished"></translation>
+        <translation>每种方法的训练次数，每次用不同的随机种子</translation>
     </message>
     <message>
         <source>say everything in this language, one of en, zh; also by CLOZE_LANG</source>
-        <translation type="unfinished"></translation>
+        <translation>所有内容都用这种语言显示，可选 en, zh；也可用 CLOZE_LANG 指定</translation>
     </message>
     <message>
         <source>scale each vector to length 1</source>
-        <translation type="unfinished"></translation>
+        <translation>把每个向量缩放到长度 1</translation>
     </message>
     <message>
         <source>score words in templates such as '{he|she} is a [MASK]'</source>
-        <translation type="unfinished"></translation>
+        <translation>给模板中的词计分，例如 '{he|she} is a [MASK]'</translation>
     </message>
     <message>
         <source>sentence, sentence, similarity: a table</source>
-        <translation type="unfinished"></translation>
+        <translation>表格：句子、句子、相似度</translation>
     </message>
     <message>
         <source>settings for --set and --config, with their defaults:</source>
-        <translation type="unfinished"></translation>
+        <translation>--set 和 --config 的设置及其默认值：</translation>
     </message>
     <message>
         <source>show how a text becomes pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>显示文本怎样变成词片</translation>
     </message>
     <message>
         <source>show how well a model predicts each piece of a text</source>
-        <translation type="unfinished"></translation>
+        <translation>显示模型对文本中每个词片的预测有多好</translation>
     </message>
     <message>
         <source>show the most influential words of a classifier</source>
-        <translation type="unfinished"></translation>
+        <translation>显示分类器影响最大的词</translation>
     </message>
     <message>
         <source>show this help message and exit</source>
-        <translation type="unfinished"></translation>
+        <translation>显示此帮助信息并退出</translation>
     </message>
     <message>
         <source>show what each layer would guess for a word</source>
-        <translation type="unfinished"></translation>
+        <translation>显示每一层会猜什么词</translation>
     </message>
     <message>
         <source>show what each word contributes to an answer</source>
-        <translation type="unfinished"></translation>
+        <translation>显示每个词对回答的贡献</translation>
     </message>
     <message>
         <source>show whether a second text follows the first</source>
-        <translation type="unfinished"></translation>
+        <translation>显示第二段文本是否接在第一段之后</translation>
     </message>
     <message>
         <source>show whether a word’s vectors differ by meaning, layer by layer</source>
-        <translation type="unfinished"></translation>
+        <translation>逐层显示一个词的向量是否因词义而不同</translation>
     </message>
     <message>
         <source>show which heads matter over many texts, and where they look</source>
-        <translation type="unfinished"></translation>
+        <translation>显示在许多文本上哪些头重要，以及它们看向哪里</translation>
     </message>
     <message>
         <source>show which of two sentences is more likely, line by line</source>
-        <translation type="unfinished"></translation>
+        <translation>逐行显示两个句子中哪一个可能性更高</translation>
     </message>
     <message>
         <source>simulate labelling a table whose labels are known: accuracy after each ten labels</source>
-        <translation type="unfinished"></translation>
+        <translation>模拟标注一个标签已知的表格：每标注十条后的准确率</translation>
     </message>
     <message>
         <source>skip TF-IDF and the search for weak slices</source>
-        <translation type="unfinished"></translation>
+        <translation>跳过 TF-IDF，也不查找较差的切片</translation>
     </message>
     <message>
         <source>skip jobs that were not queued on this computer</source>
-        <translation type="unfinished"></translation>
+        <translation>跳过不是在这台计算机上排队的任务</translation>
     </message>
     <message>
         <source>stop and keep the current run; nothing continues until `run`</source>
-        <translation type="unfinished"></translation>
+        <translation>停止并保留当前的训练；此后不再继续，直到执行 `run`</translation>
     </message>
     <message>
         <source>stop the worse two thirds after a ninth and after a third of the steps</source>
-        <translation type="unfinished"></translation>
+        <translation>完成步数的九分之一和三分之一时，各停止较差的三分之二</translation>
     </message>
     <message>
         <source>such as bert-base-chinese, or its page’s address</source>
-        <translation type="unfinished"></translation>
+        <translation>例如 bert-base-chinese，或其页面的地址</translation>
     </message>
     <message>
         <source>take the labels from --label, as a person would give them</source>
-        <translation type="unfinished"></translation>
+        <translation>从 --label 取得标签，如同由人标注</translation>
     </message>
     <message>
         <source>text is lower-cased</source>
-        <translation type="unfinished"></translation>
+        <translation>文本转为小写</translation>
     </message>
     <message>
         <source>the .npz to write</source>
-        <translation type="unfinished"></translation>
+        <translation>要写入的 .npz 文件</translation>
     </message>
     <message>
         <source>the HTML file to write, which opens in any browser and loads nothing</source>
-        <translation type="unfinished"></translation>
+        <translation>要写入的 HTML 文件，可在任意浏览器中打开，不加载任何外部内容</translation>
     </message>
     <message>
         <source>the column of the labels of the first annotator</source>
-        <translation type="unfinished"></translation>
+        <translation>第一位标注者的标签所在的列</translation>
     </message>
     <message>
         <source>the column of the labels; default: detected where --text is, too</source>
-        <translation type="unfinished"></translation>
+        <translation>标签所在的列；默认：自动检测 --text 时一并检测</translation>
     </message>
     <message>
         <source>the column of the other sentence</source>
-        <translation type="unfinished"></translation>
+        <translation>另一个句子所在的列</translation>
     </message>
     <message>
         <source>the column of the text, so that one that is repeated counts once; default: detected</source>
-        <translation type="unfinished"></translation>
+        <translation>文本所在的列，使重复的文本只计一次；默认：自动检测</translation>
     </message>
     <message>
         <source>the column to read; default: detected</source>
-        <translation type="unfinished"></translation>
+        <translation>要读取的列；默认：自动检测</translation>
     </message>
     <message>
         <source>the column whose sentence should be more likely</source>
-        <translation type="unfinished"></translation>
+        <translation>其中的句子可能性应更高的列</translation>
     </message>
     <message>
         <source>the column with the labels of a classifier</source>
-        <translation type="unfinished"></translation>
+        <translation>分类器的标签所在的列</translation>
     </message>
     <message>
         <source>the column with the second text</source>
-        <translation type="unfinished"></translation>
+        <translation>第二条文本所在的列</translation>
     </message>
     <message>
         <source>the column with the text</source>
-        <translation type="unfinished"></translation>
+        <translation>文本所在的列</translation>
     </message>
     <message>
         <source>the column with the text, where it is not that of the training data</source>
-        <translation type="unfinished"></translation>
+        <translation>文本所在的列，与训练数据不同时给出</translation>
     </message>
     <message>
         <source>the column with the true labels</source>
-        <translation type="unfinished"></translation>
+        <translation>真实标签所在的列</translation>
     </message>
     <message>
         <source>the folder of a family, or a packed one</source>
-        <translation type="unfinished"></translation>
+        <translation>家族的文件夹，或打包过的家族</translation>
     </message>
     <message>
         <source>the folder of a trained family</source>
-        <translation type="unfinished"></translation>
+        <translation>训练过的家族的文件夹</translation>
     </message>
     <message>
         <source>the folder that holds the runs</source>
-        <translation type="unfinished"></translation>
+        <translation>存放训练记录的文件夹</translation>
     </message>
     <message>
         <source>the folder that holds them; default: the window’s</source>
-        <translation type="unfinished"></translation>
+        <translation>存放训练记录的文件夹；默认：窗口使用的文件夹</translation>
     </message>
     <message>
         <source>the label that words support or oppose</source>
-        <translation type="unfinished"></translation>
+        <translation>各词支持或反对的标签</translation>
     </message>
     <message>
         <source>the labels of the second annotator, or of a model</source>
-        <translation type="unfinished"></translation>
+        <translation>第二位标注者或模型的标签</translation>
     </message>
     <message>
         <source>the labels that were given to this table by hand, as the window keeps them: rows with one keep it</source>
-        <translation type="unfinished"></translation>
+        <translation>为此表格手工标注的标签（由窗口保存）：已标注的行保留自己的标签</translation>
     </message>
     <message>
         <source>the model folder to write</source>
-        <translation type="unfinished"></translation>
+        <translation>要写入的模型文件夹</translation>
     </message>
     <message>
         <source>the new file: CSV, or .tsv with tabs, or .xlsx; for other tasks also .json, .jsonl</source>
-        <translation type="unfinished"></translation>
+        <translation>新文件：CSV、用制表符的 .tsv 或 .xlsx；其他任务还可以是 .json、.jsonl</translation>
     </message>
     <message>
         <source>the original word at the first [MASK]</source>
-        <translation type="unfinished"></translation>
+        <translation>第一个 [MASK] 处的原词</translation>
     </message>
     <message>
         <source>the recipe to write: JSON, for finetune --recipe</source>
-        <translation type="unfinished"></translation>
+        <translation>要写入的处理步骤文件：JSON，供 finetune --recipe 使用</translation>
     </message>
     <message>
         <source>the right word for the [MASK], to show its rank</source>
-        <translation type="unfinished"></translation>
+        <translation>[MASK] 处的正确词，用于显示其排名</translation>
     </message>
     <message>
         <source>the training text, so that the held-out part is asked again, even for a packed family</source>
-        <translation type="unfinished"></translation>
+        <translation>训练文本，使打包过的家族也能重新用留出的部分提问</translation>
     </message>
     <message>
         <source>the vocab.txt to write</source>
-        <translation type="unfinished"></translation>
+        <translation>要写入的 vocab.txt</translation>
     </message>
     <message>
         <source>the vocabulary is cased</source>
-        <translation type="unfinished"></translation>
+        <translation>词表区分大小写</translation>
     </message>
     <message>
         <source>the word, or consecutive words, to look for</source>
-        <translation type="unfinished"></translation>
+        <translation>要查找的词，或连续的几个词</translation>
     </message>
     <message>
         <source>the word, or words in a row, to look for</source>
-        <translation type="unfinished"></translation>
+        <translation>要查找的词，或连续的几个词</translation>
     </message>
     <message>
         <source>the words nearest to one</source>
-        <translation type="unfinished"></translation>
+        <translation>离某个词最近的词</translation>
     </message>
     <message>
         <source>train a WordPiece vocabulary on text</source>
-        <translation type="unfinished"></translation>
+        <translation>用文本训练 WordPiece 词表</translation>
     </message>
     <message>
         <source>train a family of language models on one text, from n-grams to BERT</source>
-        <translation type="unfinished"></translation>
+        <translation>用同一份文本训练一个语言模型家族，从 n-gram 到 BERT</translation>
     </message>
     <message>
         <source>train a language model from plain text</source>
-        <translation type="unfinished"></translation>
+        <translation>用纯文本训练语言模型</translation>
     </message>
     <message>
         <source>train a model on a labelled file, for the task found in it</source>
-        <translation type="unfinished"></translation>
+        <translation>用带标签的文件训练模型，任务从文件中自动检测</translation>
     </message>
     <message>
         <source>train several runs one after another, in a process of its own</source>
-        <translation type="unfinished"></translation>
+        <translation>在单独的进程中逐个进行多次训练</translation>
     </message>
     <message>
         <source>turn a head off, both counted from 1; LAYER alone for all its heads; repeatable</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭一个头，层和头都从 1 起计；只写 LAYER 则关闭该层所有头；可重复</translation>
     </message>
     <message>
         <source>use only the cache of this computer</source>
-        <translation type="unfinished"></translation>
+        <translation>只用本机的缓存</translation>
     </message>
     <message>
         <source>used instead of HF_ENDPOINT</source>
-        <translation type="unfinished"></translation>
+        <translation>代替 HF_ENDPOINT 使用</translation>
     </message>
     <message>
         <source>what each reached on the held-out text</source>
-        <translation type="unfinished"></translation>
+        <translation>每个成员在留出的文本上达到的水平</translation>
     </message>
     <message>
         <source>what is to C as B is to A, such as man king woman</source>
-        <translation type="unfinished"></translation>
+        <translation>哪个词与 C 的关系如同 B 与 A 的关系，例如 man king woman</translation>
     </message>
     <message>
         <source>what to write, one or several at once</source>
-        <translation type="unfinished"></translation>
+        <translation>要写出的内容，可选一项或多项</translation>
     </message>
     <message>
         <source>what words are compared with</source>
-        <translation type="unfinished"></translation>
+        <translation>词与什么作比较</translation>
     </message>
     <message>
         <source>where to look for it</source>
-        <translation type="unfinished"></translation>
+        <translation>在哪里查找</translation>
     </message>
     <message>
         <source>where to look for it, each as “meaning | sentence”</source>
-        <translation type="unfinished"></translation>
+        <translation>在哪里查找，每条写作“词义 | 句子”</translation>
     </message>
     <message>
         <source>with --data: the column with the meaning</source>
-        <translation type="unfinished"></translation>
+        <translation>与 --data 合用：词义所在的列</translation>
     </message>
     <message>
         <source>with --data: the column with the text</source>
-        <translation type="unfinished"></translation>
+        <translation>与 --data 合用：文本所在的列</translation>
     </message>
     <message>
         <source>with --journal: the fixes of the labelled table, as the window keeps them</source>
-        <translation type="unfinished"></translation>
+        <translation>与 --journal 合用：已标注表格的修正（由窗口保存）</translation>
     </message>
     <message>
         <source>with --learn: the learning rate of its step</source>
-        <translation type="unfinished"></translation>
+        <translation>配合 --learn：这一步的学习率</translation>
     </message>
     <message>
         <source>with --learn: the weight that learns it, by its published name; both count from 0</source>
-        <translation type="unfinished"></translation>
+        <translation>配合 --learn：由哪个权重学习，用其公开的名称；行和列都从 0 数起</translation>
     </message>
     <message>
         <source>with --random: how many runs</source>
-        <translation type="unfinished"></translation>
+        <translation>配合 --random：训练多少次</translation>
     </message>
     <message>
         <source>with --template: words to score, as a|b|c</source>
-        <translation type="unfinished"></translation>
+        <translation>配合 --template：要计分的词，写作 a|b|c</translation>
     </message>
     <message>
         <source>with mask: the word to explain; default: the most likely</source>
-        <translation type="unfinished"></translation>
+        <translation>配合 mask：要解释的词；默认为最可能的词</translation>
     </message>
     <message>
         <source>without targets: guesses for each sentence</source>
-        <translation type="unfinished"></translation>
+        <translation>没有 targets 时：每个句子给出多少个猜测</translation>
     </message>
     <message>
         <source>word, word, similarity, one per line</source>
-        <translation type="unfinished"></translation>
+        <translation>词、词、相似度，每行一条</translation>
     </message>
     <message>
         <source>words that each member reads, in place of minutes: equal words</source>
-        <translation type="unfinished"></translation>
+        <translation>每个成员读取的词数，代替分钟数：各成员词数相同</translation>
     </message>
     <message>
         <source>write a copy of a table with predictions, or answer lines</source>
-        <translation type="unfinished"></translation>
+        <translation>写出带预测的表格副本，或逐行回答</translation>
     </message>
     <message>
         <source>write a model for transformers, sentence-transformers or onnxruntime, or as one zip</source>
-        <translation type="unfinished"></translation>
+        <translation>写出供 transformers、sentence-transformers 或 onnxruntime 使用的模型，或写成一个 zip</translation>
     </message>
     <message>
         <source>write a run or a model as one HTML page to send</source>
-        <translation type="unfinished"></translation>
+        <translation>把训练记录或模型写成一个 HTML 页面，便于发送</translation>
     </message>
     <message>
         <source>write a smaller copy of a family that can only be asked</source>
-        <translation type="unfinished"></translation>
+        <translation>写出家族的精简副本，只能用来提问</translation>
     </message>
     <message>
         <source>write a word’s vectors wherever it occurs, as an .npz file</source>
-        <translation type="unfinished"></translation>
+        <translation>把一个词每次出现时的向量写入 .npz 文件</translation>
     </message>
     <message>
         <source>write every number of one text in a model, named, as an .npz file</source>
-        <translation type="unfinished"></translation>
+        <translation>把一段文本在模型中的全部数值连同名称写入 .npz 文件</translation>
     </message>
     <message>
         <source>write one vector for each text of a table, as an .npz file</source>
-        <translation type="unfinished"></translation>
+        <translation>为表格的每条文本写出一个向量，存入 .npz 文件</translation>
     </message>
     <message>
         <source>write the fixed table as a new CSV</source>
-        <translation type="unfinished"></translation>
+        <translation>把修正后的表格写入新的 CSV 文件</translation>
     </message>
     <message>
         <source>write the same to a file</source>
-        <translation type="unfinished"></translation>
+        <translation>把同样的内容写入文件</translation>
     </message>
     <message>
         <source>write where every head looks, as an .npz file</source>
-        <translation type="unfinished"></translation>
+        <translation>把每个头看向哪里写入 .npz 文件</translation>
     </message>
 </context>
 <context>
@@ -17451,6 +17755,14 @@ meaning | sentence colours it.</source>
         <translation>842 个中文问题，各配一段维基百科文字。这段文字要么含有答案，要么来自条目的其他位置、不含答案。文本对，两个标签。需要预训练的中文模型。</translation>
     </message>
     <message>
+        <source>900 Chinese sentences from Wikipedia with the right text of each. A program put errors into 496 of them: characters of the same sound. It takes a pretrained Chinese model.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>900 Chinese sentences with their right texts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>922 questions with passages, 2 labels</source>
         <translation>922 个带段落的问题，2 个标签</translation>
     </message>
@@ -17472,7 +17784,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A DeBERTa. Words learn their places from their distances.</source>
-        <translation type="unfinished"></translation>
+        <translation>DeBERTa。词的位置用词间距离表示。</translation>
     </message>
     <message>
         <source>A DistilBERT, read as a BERT. What distinguishes text A from text B starts at zero.</source>
@@ -17480,7 +17792,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A GTE. Words learn their places by rotation.</source>
-        <translation type="unfinished"></translation>
+        <translation>GTE。词的位置用旋转表示。</translation>
     </message>
     <message>
         <source>A ModernBERT, of which some layers see only the words nearby.</source>
@@ -17544,11 +17856,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A letter and its accents become one character. Capitals and accents stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>字母与其重音符号合成一个字符。大写字母和重音符号保留。</translation>
     </message>
     <message>
         <source>A letter and its accents become one character. Capitals are removed.</source>
-        <translation type="unfinished"></translation>
+        <translation>字母与其重音符号合成一个字符。大写字母转为小写。</translation>
     </message>
     <message>
         <source>A map needs at least {least} texts, and there are {count}. Add some.</source>
@@ -17604,7 +17916,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A number for each attention head and each of 32 ranges of distance between two words. It is added to their score. All layers use the same table.</source>
-        <translation type="unfinished"></translation>
+        <translation>两个词之间的距离分为 32 个区间，每个注意力头对每个区间有一个数，加到这两个词的得分上。所有层共用同一个表。</translation>
     </message>
     <message>
         <source>A number for the embeddings and each layer, how much it counts, and a scale.</source>
@@ -17624,7 +17936,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A piece of this vocabulary spans two words of the text, and the others hide each alone.</source>
-        <translation type="unfinished"></translation>
+        <translation>这个词表有一个词片横跨文本中的两个词，而其他模型是逐词掩盖的。</translation>
     </message>
     <message>
         <source>A pipeline begins with a trained {field}, not with {value}. Pretrain one first, and give its folder.</source>
@@ -17636,7 +17948,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A product, H to H, a norm, and a bias for each piece. The scores use the piece vectors once more, which takes no further weights.</source>
-        <translation type="unfinished"></translation>
+        <translation>一个矩阵乘法，H 到 H，一个归一化，再给每个词片一个偏置。计分时再次使用词片向量，不需要更多权重。</translation>
     </message>
     <message>
         <source>A product, H to H, and a norm, on what a head reads.</source>
@@ -17656,7 +17968,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A product, from H to E, a norm, and a bias for each piece. The scores use the piece vectors once more, which takes no further weights.</source>
-        <translation type="unfinished"></translation>
+        <translation>一个矩阵乘法，从 H 到 E，一个归一化，再给每个词片一个偏置。计分时再次使用词片向量，不需要更多权重。</translation>
     </message>
     <message>
         <source>A product, from H to the labels.</source>
@@ -17720,7 +18032,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A scene holds two vocabularies at most. Remove those that were added.</source>
-        <translation type="unfinished"></translation>
+        <translation>一个场景最多包含两个词表。请移除后来添加的词表。</translation>
     </message>
     <message>
         <source>A second column, for pairs of texts. Empty: single texts.</source>
@@ -17736,7 +18048,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A small DeBERTa-v3: English tasks without a GPU, but no masked words</source>
-        <translation type="unfinished"></translation>
+        <translation>小型 DeBERTa-v3：没有 GPU 也能做英文任务，但不能猜掩码词</translation>
     </message>
     <message>
         <source>A step is processed in parts of at most this many tokens. 0: chosen for the device.</source>
@@ -17756,7 +18068,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A teacher knows its own pieces, and none that are made from the text. Give its vocab.txt as {field}, or train a model further that has them.</source>
-        <translation type="unfinished"></translation>
+        <translation>教师模型只认识自己的词片，不认识由文本生成的词片。请把它的 vocab.txt 作为 {field}，或继续训练一个使用这些词片的模型。</translation>
     </message>
     <message>
         <source>A text file with one term per line, if the unit is term.</source>
@@ -17772,11 +18084,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A vector for each distance between two words, which all layers use. Large distances share one.</source>
-        <translation type="unfinished"></translation>
+        <translation>两个词之间的每种距离一个向量，所有层共用。较大的距离共用一个向量。</translation>
     </message>
     <message>
         <source>A vector for each piece of the vocabulary.</source>
-        <translation type="unfinished"></translation>
+        <translation>词表中的每个词片一个向量。</translation>
     </message>
     <message>
         <source>A vector for each place in the text. No text can be longer.</source>
@@ -17844,11 +18156,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Added models guess words of one piece. Ranks are among the words of this family, whatever their capitals.</source>
-        <translation type="unfinished"></translation>
+        <translation>添加的模型只猜由一个词片构成的词。排名在这个家族的词中计算，不区分大小写。</translation>
     </message>
     <message>
         <source>Added models read each sentence as it is written. An answer counts whatever its capitals. A word of several pieces is one they cannot give.</source>
-        <translation type="unfinished"></translation>
+        <translation>添加的模型按原样读取每个句子。判断回答时不区分大小写。由多个词片构成的词，它们答不出来。</translation>
     </message>
     <message>
         <source>Agreement across a distance: the keys are there, not the cabinet.</source>
@@ -17876,11 +18188,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Also ask whether a second text follows the first. Half the time it comes from another document. Pairs are truncated to fit, so one pass over the text shows only part of it. At a length of 128 it shows about 87 % of the pieces, at 64 about 73 %, at 32 about 43 %. Off: all of it, once, and masked words are learned faster: after 25 minutes on two cores, mini had a loss of 3.19 and not 3.45.</source>
-        <translation type="unfinished"></translation>
+        <translation>同时询问第二段文本是否接在第一段之后。有一半的第二段来自别的文档。文本对要截断才放得下，所以通读一遍只能看到一部分文本。长度为 128 时约看到 87 % 的词片，64 时约 73 %，32 时约 43 %。关闭：全部文本各读一遍，掩码词也学得更快：在两个核心上训练 25 分钟后，mini 模型的损失为 3.19，而不是 3.45。</translation>
     </message>
     <message>
         <source>Also ask, during pretraining, whether a second text follows the first. It is only asked if most documents have several sentences and the model has a part for it.</source>
-        <translation type="unfinished"></translation>
+        <translation>预训练时还会询问第二段文本是否接在第一段之后。只有大多数文档有多个句子，且模型有相应的部分时，才会询问。</translation>
     </message>
     <message>
         <source>Among {count} claims, chance alone too often gives one as clear as this.</source>
@@ -17912,7 +18224,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>An MPNet. Only separators show where the second text begins.</source>
-        <translation type="unfinished"></translation>
+        <translation>MPNet。只有分隔符标明第二段文本从哪里开始。</translation>
     </message>
     <message>
         <source>An XLM-R, a RoBERTa of many languages. Only separators show where the second text begins.</source>
@@ -17976,7 +18288,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Any task on English text but masked words: often the best of its size, and slow</source>
-        <translation type="unfinished"></translation>
+        <translation>除掩码词外的任何英文文本任务：往往是同等大小中最好的，但较慢</translation>
     </message>
     <message>
         <source>Any task on English text, capital letters and emoji included</source>
@@ -18104,11 +18416,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>BPE pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>BPE 词片</translation>
     </message>
     <message>
         <source>BPE: merges in the order in which they were learned</source>
-        <translation type="unfinished"></translation>
+        <translation>BPE：按学到的先后顺序合并</translation>
     </message>
     <message>
         <source>Backwards, “{text}”, its guess is the same: “{word}”.</source>
@@ -18184,7 +18496,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Byte-level BPE: merges in the order in which they were learned</source>
-        <translation type="unfinished"></translation>
+        <translation>字节级 BPE：按学到的先后顺序合并</translation>
     </message>
     <message>
         <source>CBOW and skip-gram are trained with gensim. It is not installed, so they are skipped. To add them: pip install 'cloze-workbench[family]'</source>
@@ -18251,6 +18563,10 @@ meaning | sentence colours it.</source>
         <translation>中文：问的是什么？</translation>
     </message>
     <message>
+        <source>Chinese: which character is wrong?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Choose a model for the language of the texts.</source>
         <translation>选择适合文本语言的模型。</translation>
     </message>
@@ -18272,7 +18588,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Cloze cannot make a vocabulary of this kind smaller. Leave {field} at 0.</source>
-        <translation type="unfinished"></translation>
+        <translation>Cloze 无法缩小这种词表。请让 {field} 保持为 0。</translation>
     </message>
     <message>
         <source>Cloze works offline, and {name} is not complete in the cache of this computer.</source>
@@ -18383,6 +18699,10 @@ meaning | sentence colours it.</source>
         <translation>列 {columns} 含有结尾，因此任务是多项选择。</translation>
     </message>
     <message>
+        <source>Columns {text} and {right} hold the same texts but for a few characters, so the task is to correct one into the other.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Compare with the next one: one word makes all the difference.</source>
         <translation>与下一句比较：一个词之差，结果全然不同。</translation>
     </message>
@@ -18456,7 +18776,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>DeBERTa’s replaced words</source>
-        <translation type="unfinished"></translation>
+        <translation>DeBERTa 的替换词头</translation>
     </message>
     <message>
         <source>Devanagari letters</source>
@@ -18472,7 +18792,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Distances</source>
-        <translation type="unfinished"></translation>
+        <translation>距离</translation>
     </message>
     <message>
         <source>DistilBERT’s classifier</source>
@@ -18528,7 +18848,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Each character is one piece.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个汉字是一个词片。</translation>
     </message>
     <message>
         <source>Each document is one paragraph. If blank lines separate paragraphs, not documents, remove them.</source>
@@ -18536,7 +18856,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Each is one piece.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个都是一个词片。</translation>
     </message>
     <message>
         <source>Each layer learns at this multiple of the rate of the layer above. Below 1, lower layers keep more of what they know. 0.95 was best in Sun et al. 2019, after Howard and Ruder 2018. 1: one rate for all.</source>
@@ -18580,7 +18900,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Each space is written as ▁ and belongs to the word behind it. The most frequent pairs of characters are joined first. A character that the vocabulary lacks is read as its bytes.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个空格写作 ▁，归入它后面的词。最常见的字符对最先合并。词表中没有的字符按字节读取。</translation>
     </message>
     <message>
         <source>Early stopping</source>
@@ -18668,7 +18988,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Every number of {length} pieces in this model takes {needed} GB of memory, and {free} GB are free. Shorten the text, choose a smaller model, or close other programs.</source>
-        <translation type="unfinished"></translation>
+        <translation>这个模型处理 {length} 个词片，保存全部数值需要 {needed} GB 内存，而可用内存为 {free} GB。请缩短文本、选择更小的模型，或关闭其他程序。</translation>
     </message>
     <message>
         <source>Every punctuation mark is a separate piece, even inside numbers.</source>
@@ -18708,7 +19028,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Exactly.</source>
-        <translation type="unfinished"></translation>
+        <translation>完全一致。</translation>
     </message>
     <message>
         <source>Examples in every step. 16 and 32 are usual.</source>
@@ -18847,6 +19167,10 @@ meaning | sentence colours it.</source>
         <translation>对所有词：看向另一段文本中词的比例。</translation>
     </message>
     <message>
+        <source>For correction: the share of right pieces that are masked in training, drawn again in each step. Without masks a model learns to copy, and corrects only what it has seen (Wu et al. 2023). 0: none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>For models that start at random: examples start at this length and double up to the maximum. Short ones teach close neighbours first. 0: the maximum from the start.</source>
         <translation>用于从随机权重开始的模型：样本从这个长度开始，逐次加倍，直到最大长度。短样本先教会模型邻近词之间的关系。0：一开始就用最大长度。</translation>
     </message>
@@ -18856,11 +19180,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>For questions: how many pieces each window of a long passage begins after the one before. At most half of what it shows, so that windows overlap.</source>
-        <translation type="unfinished"></translation>
+        <translation>用于问答：长篇章的每个窗口比前一个晚开始多少个词片。最多为窗口所含篇章长度的一半，使窗口互相重叠。</translation>
     </message>
     <message>
         <source>For questions: pieces of a question. The rest of a longer one is not read.</source>
-        <translation type="unfinished"></translation>
+        <translation>用于问答：问题的词片数。更长的问题，其余部分不读取。</translation>
     </message>
     <message>
         <source>For questions: the column with the character of the passage at which the answer begins. Empty: found by its content. Without one, the answer is searched for in the passage.</source>
@@ -19144,7 +19468,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>In the model {name}, attention also compares words by their distance, so a query and a key alone do not give the score. Choose another picture of the head.</source>
-        <translation type="unfinished"></translation>
+        <translation>在模型 {name} 中，注意力还会按距离比较词，因此只凭查询和键得不出得分。请选择该头的其他图示。</translation>
     </message>
     <message>
         <source>In {count:,} texts of {name}, a tenth or more of the pieces are unknown, [UNK].</source>
@@ -19156,7 +19480,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>In {name} ({family}), scores also come from the distance between words. Step by step does not show such a model. Choose another one.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}（{family}）的得分还取决于词与词之间的距离。“逐步剖析”不能显示这样的模型。请选择其他模型。</translation>
     </message>
     <message>
         <source>Inconclusive: column {column} has one label only. Agreement beyond chance needs two in each column.</source>
@@ -19192,11 +19516,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>It becomes {pieces} pieces, parts of the character.</source>
-        <translation type="unfinished"></translation>
+        <translation>它成为 {pieces} 个词片，各是这个汉字的一部分。</translation>
     </message>
     <message>
         <source>It becomes {pieces} pieces.</source>
-        <translation type="unfinished"></translation>
+        <translation>它成为 {pieces} 个词片。</translation>
     </message>
     <message>
         <source>It ended {count} times in the middle without giving a reason.</source>
@@ -19204,11 +19528,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>It is in a piece with more of the text.</source>
-        <translation type="unfinished"></translation>
+        <translation>它与其他文字合在一个词片中。</translation>
     </message>
     <message>
         <source>It is one piece.</source>
-        <translation type="unfinished"></translation>
+        <translation>它是一个词片。</translation>
     </message>
     <message>
         <source>It is used as if it were a text with a label.</source>
@@ -19288,11 +19612,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Keep only this many of the model’s pieces when pretraining begins, those that its text uses most. The base stage keeps them all. 0: keep all.</source>
-        <translation type="unfinished"></translation>
+        <translation>预训练开始时，只保留模型的这么多个词片，即预训练文本最常用的那些。基础阶段保留全部。0：全部保留。</translation>
     </message>
     <message>
         <source>Keep only this many of the model’s pieces, those that the text uses most, with their embeddings. Every single character stays. 0: keep all.</source>
-        <translation type="unfinished"></translation>
+        <translation>只保留模型的这么多个词片及其嵌入，即文本最常用的那些。单个字符全部保留。0：全部保留。</translation>
     </message>
     <message>
         <source>Kept, though Cloze does not use it: {names}.</source>
@@ -19300,7 +19624,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>已保留。</translation>
     </message>
     <message>
         <source>Korean</source>
@@ -19455,6 +19779,10 @@ meaning | sentence colours it.</source>
         <translation>第 {line} 行的列 {column} 没有标签。</translation>
     </message>
     <message>
+        <source>Line {line} has no piece that the vocabulary knows.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Line {line} has no text in column {column}.</source>
         <translation>第 {line} 行的列 {column} 没有文本。</translation>
     </message>
@@ -19485,6 +19813,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Line {line} has {count} characters, which cannot be a word with its tag.</source>
         <translation>第 {line} 行有 {count} 个字符，不可能是一个词及其标记。</translation>
+    </message>
+    <message>
+        <source>Line {line} has {count} pieces in its text and {other} in the right text, so they cannot be compared place by place.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Line {line} has {found} columns; most lines have {width}.</source>
@@ -19692,7 +20024,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Made lower case.</source>
-        <translation type="unfinished"></translation>
+        <translation>已转为小写。</translation>
     </message>
     <message>
         <source>Many languages</source>
@@ -19820,7 +20152,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Minutes</source>
-        <translation>限时（分钟）</translation>
+        <translation>分钟</translation>
     </message>
     <message>
         <source>Minutes on domain text</source>
@@ -19840,7 +20172,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Models of the family {family} have no part for next sentences, so they cannot learn them. Turn {field} off.</source>
-        <translation type="unfinished"></translation>
+        <translation>{family} 家族的模型没有用于下一句预测的部分，因此学不了。请关闭 {field}。</translation>
     </message>
     <message>
         <source>More lines are not used: {lines}. For example: {first}</source>
@@ -20063,6 +20395,10 @@ meaning | sentence colours it.</source>
         <translation>没有选择文本列。现有的列：{names}。</translation>
     </message>
     <message>
+        <source>No text differs from its right text in column {column}, so there is nothing to correct. Choose another column.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>No text is chosen. Choose files or a folder.</source>
         <translation>没有选择文本。请选择文件或文件夹。</translation>
     </message>
@@ -20116,7 +20452,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Not exactly.</source>
-        <translation type="unfinished"></translation>
+        <translation>不完全一致。</translation>
     </message>
     <message>
         <source>Not needed here: ALBERT’s head for the order of texts ({count} tensors).</source>
@@ -20124,7 +20460,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Not needed here: DeBERTa’s head for replaced words ({count} tensors). A model that was trained with it, as DeBERTa-v3 was, guesses masked words poorly.</source>
-        <translation type="unfinished"></translation>
+        <translation>这里不需要：DeBERTa 判断替换词的头（{count} 个张量）。用它训练出来的模型（例如 DeBERTa-v3）猜掩码词的效果很差。</translation>
     </message>
     <message>
         <source>Not needed here: ELECTRA’s head for replaced words ({count} tensors).</source>
@@ -20164,7 +20500,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Not needed here: vectors of places ({count} tensors). Only pretraining read them.</source>
-        <translation type="unfinished"></translation>
+        <translation>这里不需要：位置的向量（{count} 个张量）。只有预训练才读取它们。</translation>
     </message>
     <message>
         <source>Nothing can be read, because the input of this process is closed.</source>
@@ -20176,7 +20512,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Nothing is changed: capitals, accents and full-width letters stay.</source>
-        <translation type="unfinished"></translation>
+        <translation>不做任何更改：大写字母、重音符号和全角字母都保留。</translation>
     </message>
     <message>
         <source>Nothing is masked in this text. Write [MASK] in place of a word.</source>
@@ -20220,7 +20556,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Numbers, accents, capitals, Chinese and an emoji: compare vocabularies side by side.</source>
-        <translation type="unfinished"></translation>
+        <translation>数字、重音符号、大写字母、中文和一个表情符号：并排比较各个词表。</translation>
     </message>
     <message>
         <source>Of a workbook of test data the sheet, of a database the table. Empty: as of the data.</source>
@@ -20272,11 +20608,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One becomes {pieces} pieces, parts of the character.</source>
-        <translation type="unfinished"></translation>
+        <translation>其中 1 个成为 {pieces} 个词片，各是这个汉字的一部分。</translation>
     </message>
     <message>
         <source>One becomes {pieces} pieces.</source>
-        <translation type="unfinished"></translation>
+        <translation>其中 1 个成为 {pieces} 个词片。</translation>
     </message>
     <message>
         <source>One cell changed</source>
@@ -20292,11 +20628,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One is a piece.</source>
-        <translation type="unfinished"></translation>
+        <translation>其中 1 个是一个词片。</translation>
     </message>
     <message>
         <source>One is in a piece with more of the text.</source>
-        <translation type="unfinished"></translation>
+        <translation>其中 1 个与其他文字合在一个词片中。</translation>
     </message>
     <message>
         <source>One label</source>
@@ -20447,8 +20783,12 @@ meaning | sentence colours it.</source>
         <translation>{name} 有 1 条文本出现在多行中，数值各不相同。</translation>
     </message>
     <message>
-        <source>One text of {name} is longer than {length} pieces and is truncated.</source>
+        <source>One text of {name} is in several rows with different right texts.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One text of {name} is longer than {length} pieces and is truncated.</source>
+        <translation>{name} 有 1 条文本超过 {length} 个词片，会截断。</translation>
     </message>
     <message>
         <source>One text of {name} occurs again with the same endings, but another right one.</source>
@@ -20468,7 +20808,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One vector for each English sentence: larger than all-MiniLM, and more exact</source>
-        <translation type="unfinished"></translation>
+        <translation>每个英文句子一个向量：比 all-MiniLM 更大，也更精确</translation>
     </message>
     <message>
         <source>One vector for each sentence, in a hundred languages</source>
@@ -20480,7 +20820,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One vector for each text of up to 8,192 pieces, in seventy languages</source>
-        <translation type="unfinished"></translation>
+        <translation>每条文本一个向量，文本最长 8,192 个词片，支持七十种语言</translation>
     </message>
     <message>
         <source>One word, several senses</source>
@@ -20512,11 +20852,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Padding to {length}: this text has {count} pieces, and the model reads at most {most}.</source>
-        <translation type="unfinished"></translation>
+        <translation>填充到 {length}：这段文本有 {count} 个词片，模型最多读取 {most} 个。</translation>
     </message>
     <message>
         <source>Pairs of up to {length} pieces show {percent} % of the text in each pass. The rest is truncated to make them fit.</source>
-        <translation type="unfinished"></translation>
+        <translation>长度不超过 {length} 个词片的文本对，每一遍能看到 {percent} % 的文本。其余的为了放得下而截断。</translation>
     </message>
     <message>
         <source>Pairs: does B follow A?</source>
@@ -20528,7 +20868,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Perplexity per word: each word is masked with all its pieces, which come back from left to right. It compares only models that lose the same of a word, such as its capitals.</source>
-        <translation type="unfinished"></translation>
+        <translation>每词困惑度：掩盖一个词的所有词片，再从左到右逐个还原。只有读词时丢失的信息相同（例如都不区分大小写）的模型才能相互比较。</translation>
     </message>
     <message>
         <source>Perplexity, [UNK] from the left</source>
@@ -20555,12 +20895,12 @@ meaning | sentence colours it.</source>
         <translation>词片</translation>
     </message>
     <message>
-        <source>Pieces kept of each text, special tokens included. Longer texts are truncated, but a passage with questions is read in windows of this length. 0: 128, for questions 384.</source>
+        <source>Pieces kept of each text, special tokens included. Longer texts are truncated, but passages with questions, tagged texts and texts to be corrected are read in windows of this length. 0: 128, for questions 384.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Pieces of an example, special tokens included.</source>
-        <translation type="unfinished"></translation>
+        <translation>一个样本的词片数，含特殊词元。</translation>
     </message>
     <message>
         <source>Pinned sentences</source>
@@ -20712,11 +21052,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Removed before the text is split.</source>
-        <translation type="unfinished"></translation>
+        <translation>在拆分文本之前已去除。</translation>
     </message>
     <message>
         <source>Removed.</source>
-        <translation type="unfinished"></translation>
+        <translation>已去除。</translation>
     </message>
     <message>
         <source>Reopened: the answers are identical, to the last bit.</source>
@@ -21004,11 +21344,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Splitting texts into pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>正在把文本拆分为词片</translation>
     </message>
     <message>
         <source>Splitting this text was interrupted before, so it starts again.</source>
-        <translation type="unfinished"></translation>
+        <translation>上次拆分这些文本时中断了，因此重新开始。</translation>
     </message>
     <message>
         <source>Spread</source>
@@ -21208,7 +21548,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The attention of {layers} × {heads} heads over {length} pieces takes {needed} GB of memory, and {free} GB are free. Shorten the text, choose a smaller model, or close other programs.</source>
-        <translation type="unfinished"></translation>
+        <translation>{layers} × {heads} 个头在 {length} 个词片上的注意力需要 {needed} GB 内存，而可用内存为 {free} GB。请缩短文本、选择更小的模型，或关闭其他程序。</translation>
     </message>
     <message>
         <source>The bank by the river: here it is land.</source>
@@ -21243,8 +21583,8 @@ meaning | sentence colours it.</source>
         <translation>分类器是新的，从随机权重开始。</translation>
     </message>
     <message>
-        <source>The column to predict. For several labels a row, name columns of 0 and 1 with commas between them. Empty: found in the table.</source>
-        <translation>要预测的列。如果每行有多个标签，请列出取值为 0 和 1 的列，用逗号分隔。留空：在表格中查找。</translation>
+        <source>The column to predict. For several labels a row, name columns of 0 and 1 with commas between them. For correction, the column of right texts. Empty: found in the table.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The column to read when the domain text is a table.</source>
@@ -21444,7 +21784,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The largest value of each dimension over all pieces.</source>
-        <translation type="unfinished"></translation>
+        <translation>所有词片在每一维上的最大值。</translation>
     </message>
     <message>
         <source>The layers below the classifier begin as those of the masked-word head.</source>
@@ -21488,7 +21828,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The mean of the vectors of all pieces, including [CLS] and [SEP].</source>
-        <translation type="unfinished"></translation>
+        <translation>所有词片向量的均值，包括 [CLS] 和 [SEP]。</translation>
     </message>
     <message>
         <source>The mean over BERT’s positions says more than averaged word vectors (CBOW).</source>
@@ -21508,11 +21848,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The mean over all pieces and the last four layers.</source>
-        <translation type="unfinished"></translation>
+        <translation>所有词片在最后四层上的均值。</translation>
     </message>
     <message>
         <source>The mean over all pieces of all layers, mixed as this model has learned.</source>
-        <translation type="unfinished"></translation>
+        <translation>所有词片在所有层上的均值，各层按这个模型学到的比例混合。</translation>
     </message>
     <message>
         <source>The mirror {mirror} is not an address. An address begins with https:// or http://.</source>
@@ -21537,6 +21877,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The model came without a masked-word head. The loss before {stage} text is that of a new head and says little about the model.</source>
         <translation>模型没有自带掩码词头。用 {stage} 文本训练之前的损失来自新的头，不能说明模型的好坏。</translation>
+    </message>
+    <message>
+        <source>The model changes nothing in the {split} texts, of which {count:,} hold errors. Train longer, or at a higher rate.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model does not read the rest.</source>
@@ -21564,7 +21908,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model in {path} tags words, and the pieces of a word depend on the space before it. The program next to a graph cannot find the words, so Cloze does not write it as ONNX. Export it as a folder.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 中的模型标记词，而一个词的词片取决于它前面的空格。与计算图配套的程序找不出词，因此 Cloze 无法将其写为 ONNX。请导出为文件夹。</translation>
     </message>
     <message>
         <source>The model is new, so all its weights start from random numbers.</source>
@@ -21628,11 +21972,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model {name} is a DeBERTa. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型 {name} 是 DeBERTa。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is a GTE. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型 {name} 是 GTE。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is a ModernBERT. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
@@ -21648,7 +21992,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model {name} is an MPNet. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型 {name} 是 MPNet。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is not a classifier, so it has no labels to choose from. Fine-tune it first, or choose a fine-tuned model.</source>
@@ -22067,6 +22411,10 @@ meaning | sentence colours it.</source>
         <translation>这些标记没有方案，因为它们不以 B-、I- 等开头（{tags}）。每个词单独标记。</translation>
     </message>
     <message>
+        <source>The task {task} is learned in one way alone, so there are no methods to compare.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The teacher {path} has changed since the run began, so the run cannot continue. Start a new one.</source>
         <translation>训练开始之后，教师模型 {path} 有变化，因此无法继续训练。请重新开始一次。</translation>
     </message>
@@ -22076,11 +22424,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The teacher {path} lacks {count} of the model’s pieces, such as {piece}. Choose one that has them all.</source>
-        <translation type="unfinished"></translation>
+        <translation>教师模型 {path} 缺少模型的 {count} 个词片，例如 {piece}。请选择词片齐全的教师。</translation>
     </message>
     <message>
         <source>The teacher {path} reads at most {positions} pieces and {segments} segments, fewer than the examples have. Choose another, or lower max_length.</source>
-        <translation type="unfinished"></translation>
+        <translation>教师模型 {path} 最多读取 {positions} 个词片和 {segments} 个段，少于样本所需。请选择其他教师，或减小 max_length。</translation>
     </message>
     <message>
         <source>The temperature lies between 0 and {most:g}, and the seed is not below 0.</source>
@@ -22136,7 +22484,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The text has {length} pieces, but this model reads at most {most}. Shorten it.</source>
-        <translation type="unfinished"></translation>
+        <translation>文本有 {length} 个词片，而这个模型最多读取 {most} 个。请缩短文本。</translation>
     </message>
     <message>
         <source>The text has {tokens} tokens to train on, fewer than one step takes ({batch}). Give more text, or lower batch_tokens.</source>
@@ -22156,7 +22504,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The text is split at blanks, and each word begins with ▁. Of all ways to spell a word in pieces, the most likely one is taken: each piece has a score, and the sum counts. A character that no piece has is written as its bytes.</source>
-        <translation type="unfinished"></translation>
+        <translation>文本在空白处拆分，每个词以 ▁ 开头。一个词有多种词片拼法时，取最可能的一种：每个词片有一个得分，按总和比较。没有对应词片的字符写成字节。</translation>
     </message>
     <message>
         <source>The text is split into words, numbers and marks. A space belongs to the word behind it, as Ġ. Each is read as bytes, and the most frequent pairs are joined first.</source>
@@ -22243,6 +22591,10 @@ meaning | sentence colours it.</source>
         <translation>词表有 {tokens} 个词元，但模型有 {rows} 个词元的嵌入。两者不匹配。</translation>
     </message>
     <message>
+        <source>The vocabulary holds a token twice ({names}). As in transformers, the last one counts.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The vocabulary holds only special tokens. Choose another vocabulary.</source>
         <translation>词表中只有特殊词元。请选择其他词表。</translation>
     </message>
@@ -22288,7 +22640,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The vocabulary puts {count} separators between two texts, and pairs for next sentences have one. Turn {field} off.</source>
-        <translation type="unfinished"></translation>
+        <translation>该词表在两段文本之间放 {count} 个分隔符，而下一句预测的文本对只有一个。请关闭 {field}。</translation>
     </message>
     <message>
         <source>The vocabulary was made for another language, so this model will do poorly.</source>
@@ -22388,7 +22740,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is no language {name}. Languages: {names}.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有名为 {name} 的语言。可选：{names}。</translation>
     </message>
     <message>
         <source>There is no layer {layer}, head {head}: this model has layers 1 to {layers} of {heads} heads each.</source>
@@ -22452,7 +22804,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is no text: the files gave no pieces. Choose other files.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有文本：这些文件没有产生任何词片。请选择其他文件。</translation>
     </message>
     <message>
         <source>There is no token store at {path}. Split the text again.</source>
@@ -22480,7 +22832,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is not enough memory for one text of {length} pieces. Choose a smaller model or a smaller maximum length.</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足以处理一条 {length} 个词片的文本。请选择更小的模型或更小的最大长度。</translation>
     </message>
     <message>
         <source>There is not enough memory for the vectors of {count:,} texts. Choose fewer.</source>
@@ -22492,7 +22844,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is not enough memory to open this model. Remove another one.</source>
-        <translation type="unfinished"></translation>
+        <translation>内存不足，无法打开这个模型。请移除另一个模型。</translation>
     </message>
     <message>
         <source>There is nothing to keep here yet. Choose a model first.</source>
@@ -22568,7 +22920,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>This question is for the members of the family only. Ask other models for a [MASK], or with --senses or --blanks.</source>
-        <translation type="unfinished"></translation>
+        <translation>这个问题只针对家族成员。向其他模型提问时，请用 [MASK]，或用 --senses 或 --blanks。</translation>
     </message>
     <message>
         <source>This run was begun with {name} {before}. Here it is {now}, so its last digits may differ.</source>
@@ -22720,7 +23072,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Training vocabularies</source>
-        <translation type="unfinished"></translation>
+        <translation>正在训练词表</translation>
     </message>
     <message>
         <source>Training was slower than when it was measured. In the time, {step:,} of {all:,} planned steps were made, and the learning rate ran its whole course over them.</source>
@@ -22756,7 +23108,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Truncated at {length} pieces, as in training: {count} of {total} texts.</source>
-        <translation type="unfinished"></translation>
+        <translation>与训练时一样，在 {length} 个词片处截断：{count} / {total} 条文本。</translation>
     </message>
     <message>
         <source>Truncated because longer: {count:,} of {total:,}.</source>
@@ -22808,23 +23160,23 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Unigram pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>Unigram 词片</translation>
     </message>
     <message>
         <source>Unigram: the most likely of all ways</source>
-        <translation type="unfinished"></translation>
+        <translation>Unigram：取所有拼法中最可能的</translation>
     </message>
     <message>
         <source>Unknown, all of them.</source>
-        <translation type="unfinished"></translation>
+        <translation>全部未知。</translation>
     </message>
     <message>
         <source>Unknown.</source>
-        <translation type="unfinished"></translation>
+        <translation>未知。</translation>
     </message>
     <message>
         <source>Unknown: {count} of {total}.</source>
-        <translation type="unfinished"></translation>
+        <translation>未知：{count} / {total}。</translation>
     </message>
     <message>
         <source>Unpack it first.</source>
@@ -22940,7 +23292,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Whether text is lower-cased before it is split into pieces.</source>
-        <translation type="unfinished"></translation>
+        <translation>文本拆分为词片之前，是否先转为小写。</translation>
     </message>
     <message>
         <source>Whether the whole model learns, or only pooler and classifier, with a frozen encoder. Frozen is quicker and usually less accurate (Devlin et al. 2019, section 5.3; Peters et al. 2019).</source>
@@ -22960,7 +23312,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Which texts an added model was trained on is not known here. It may have read this one.</source>
-        <translation type="unfinished"></translation>
+        <translation>这里不知道添加的模型是用哪些文本训练的。它可能读过这一段。</translation>
     </message>
     <message>
         <source>Who has the telescope? The sentence does not say.</source>
@@ -22988,7 +23340,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>With its [MASK]s the text has {length} pieces, but this model reads at most {most}.</source>
-        <translation type="unfinished"></translation>
+        <translation>加上 [MASK] 后，文本有 {length} 个词片，而这个模型最多读取 {most} 个。</translation>
     </message>
     <message>
         <source>With more than {most:,} rows, only their words are compared.</source>
@@ -23032,7 +23384,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>WordPiece: the longest match first</source>
-        <translation type="unfinished"></translation>
+        <translation>WordPiece：最长匹配优先</translation>
     </message>
     <message>
         <source>WordPieces</source>
@@ -23396,7 +23748,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>as written</source>
-        <translation type="unfinished"></translation>
+        <translation>按原样</translation>
     </message>
     <message>
         <source>attention heads</source>
@@ -23448,7 +23800,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>byte-level BPE</source>
-        <translation type="unfinished"></translation>
+        <translation>字节级 BPE</translation>
     </message>
     <message>
         <source>choices is a list of 2 to {most} endings, such as {example}.</source>
@@ -23520,11 +23872,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>config.json says {name} is {value}. Cloze reads a GTE whose {name} is {usual}. Choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>config.json 中 {name} 为 {value}。Cloze 只读取 {name} 为 {usual} 的 GTE。请选择其他模型。</translation>
     </message>
     <message>
         <source>config.json says {name} is {value}. Cloze reads a {family} whose {name} is {usual}. Choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>config.json 中 {name} 为 {value}。Cloze 只读取 {name} 为 {usual} 的 {family}。请选择其他模型。</translation>
     </message>
     <message>
         <source>config.json says {name} is {value}. Cloze reads an ALBERT whose layers all share one block. Choose another model.</source>
@@ -23560,11 +23912,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>config.json says {name} is {value}; of an MPNet that is read it is {wanted}.</source>
-        <translation type="unfinished"></translation>
+        <translation>config.json 中 {name} 为 {value}，而 Cloze 能读取的 MPNet 应为 {wanted}。</translation>
     </message>
     <message>
         <source>config.json stretches the rotation of places ({value}), which Cloze does not. Choose another model.</source>
         <translation>config.json 拉伸了位置的旋转（{value}），而 Cloze 不支持这种做法。请选择其他模型。</translation>
+    </message>
+    <message>
+        <source>corrected texts</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>csv: "..." may hold separators and line breaks. backslash: the same, with a backslash before plain characters, as Spark and MySQL write. none: quotes are plain text.</source>
@@ -23700,7 +24056,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>its attention and its pieces are not those of the later versions</source>
-        <translation type="unfinished"></translation>
+        <translation>它的注意力和词片与后来的版本不同</translation>
     </message>
     <message>
         <source>its attention skips most pairs of words so that texts may be long</source>
@@ -23733,6 +24089,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>its names are not in order</source>
         <translation>其中的名称没有按顺序排列</translation>
+    </message>
+    <message>
+        <source>its norms are not BERT’s, and it scores words by other vectors than those that it reads</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>its numbers have the wrong byte order (big-endian)</source>
@@ -23808,7 +24168,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>mDeBERTa: any task but masked words, in one of a hundred languages, or in several</source>
-        <translation type="unfinished"></translation>
+        <translation>mDeBERTa：除掩码词外的任何任务，可用一百种语言中的一种或几种</translation>
     </message>
     <message>
         <source>mask_share and {field} are {total:.2f} together; they can be 1 at most.</source>
@@ -23836,7 +24196,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>mmBERT: newer than XLM-R, for more languages and texts of up to 8,192 pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>mmBERT：比 XLM-R 新，支持更多语言，文本最长 8,192 个词片</translation>
     </message>
     <message>
         <source>near, no order</source>
@@ -23920,11 +24280,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>piece: single pieces, as in BERT. word: all pieces of a word. ngram: up to a few words together. span: stretches of words, as in SpanBERT. term: words from your own list first.</source>
-        <translation type="unfinished"></translation>
+        <translation>piece：单个词片，与 BERT 相同。word：一个词的所有词片。ngram：最多几个相连的词。span：连续的几个词，与 SpanBERT 相同。term：优先掩盖你自己列表中的词。</translation>
     </message>
     <message>
         <source>places, for pretraining alone</source>
-        <translation type="unfinished"></translation>
+        <translation>位置，仅供预训练</translation>
     </message>
     <message>
         <source>pooler</source>
@@ -23953,6 +24313,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>rank correlation</source>
         <translation>秩相关</translation>
+    </message>
+    <message>
+        <source>right text</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>rows and groups of its step {number} differ in number</source>
@@ -24136,7 +24500,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>whole words</source>
-        <translation type="unfinished"></translation>
+        <translation>整词</translation>
     </message>
     <message>
         <source>width</source>
@@ -24148,15 +24512,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>without accents</source>
-        <translation type="unfinished"></translation>
+        <translation>去除重音符号</translation>
     </message>
     <message>
         <source>without capitals</source>
-        <translation type="unfinished"></translation>
+        <translation>不区分大小写</translation>
     </message>
     <message>
         <source>without capitals or accents</source>
-        <translation type="unfinished"></translation>
+        <translation>不区分大小写，去除重音符号</translation>
     </message>
     <message>
         <source>word counts alone</source>
@@ -24208,7 +24572,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count:,} answers consist of characters without a piece. They are not learned.</source>
-        <translation type="unfinished"></translation>
+        <translation>{count:,} 个答案由没有对应词片的字符组成，不会学习它们。</translation>
     </message>
     <message>
         <source>{count:,} answers of {name} were fixed: {places}. The first: {first}</source>
@@ -24239,12 +24603,16 @@ meaning | sentence colours it.</source>
         <translation>{name} 的 {total:,} 行中，有 {count:,} 行无法使用：{places}。第一处：{first}</translation>
     </message>
     <message>
-        <source>{count:,} of {total:,} {part} texts are longer than {length} pieces. They are read in overlapping windows, and each word is decided once.</source>
+        <source>{count:,} of {total:,} texts differ from their right text in column {column}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>{count:,} of {total:,} {part} texts are longer than {length} pieces. They are read in overlapping windows, and each word is decided once.</source>
+        <translation>{total:,} 条 {part} 文本中，有 {count:,} 条超过 {length} 个词片。它们用重叠的窗口读取，每个词只判定一次。</translation>
+    </message>
+    <message>
         <source>{count:,} questions are longer than {most} pieces. The rest of them is not read.</source>
-        <translation type="unfinished"></translation>
+        <translation>{count:,} 个问题超过 {most} 个词片，其余部分不读取。</translation>
     </message>
     <message>
         <source>{count:,} rows excluded</source>
@@ -24323,8 +24691,12 @@ meaning | sentence colours it.</source>
         <translation>{name} 有 {count:,} 条文本出现在多行中，数值各不相同。</translation>
     </message>
     <message>
-        <source>{count:,} texts of {name} are longer than {length} pieces and are truncated.</source>
+        <source>{count:,} texts of {name} are in several rows with different right texts.</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count:,} texts of {name} are longer than {length} pieces and are truncated.</source>
+        <translation>{name} 有 {count:,} 条文本超过 {length} 个词片，会截断。</translation>
     </message>
     <message>
         <source>{count:,} texts of {name} contain invisible characters: {characters}.</source>
@@ -24416,7 +24788,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{cut:,} of {total:,} training texts are longer than {length} pieces and are truncated.</source>
-        <translation type="unfinished"></translation>
+        <translation>{total:,} 条训练文本中有 {cut:,} 条超过 {length} 个词片，会截断。</translation>
     </message>
     <message>
         <source>{field} fixes tables, but the data of the task {task} is not a table.</source>
@@ -24456,7 +24828,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{field} is {value}, but the model has positions for {most} pieces.</source>
-        <translation type="unfinished"></translation>
+        <translation>{field} 为 {value}，但模型只有 {most} 个词片的位置。</translation>
     </message>
     <message>
         <source>{field} is {value}, but the model has {layers} layers.</source>
@@ -24484,7 +24856,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{field} is {value}; for questions of up to {question} pieces it must be at least {least}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{field} 为 {value}；问题最长 {question} 个词片时，它至少为 {least}。</translation>
     </message>
     <message>
         <source>{field} is {value}; including the special tokens it must be at least {least}.</source>
@@ -24528,7 +24900,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{field} is {value}; {count} processes that share steps of texts of {length} pieces need at least {least}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{field} 为 {value}；{count} 个进程分担每一步，文本长 {length} 个词片时至少需要 {least}。</translation>
     </message>
     <message>
         <source>{field} means nothing to the task {task}, whose labels are numbers.</source>
@@ -24665,6 +25037,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{folder} holds no head for tags. Fine-tune it first, or choose a fine-tuned model.</source>
         <translation>{folder} 中没有给词加标记的头。请先微调它，或选择微调过的模型。</translation>
+    </message>
+    <message>
+        <source>{folder} holds no masked-word head. Fine-tune it first, or choose a fine-tuned model.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{folder} holds no weights: model.safetensors or pytorch_model.bin was expected.</source>
@@ -25012,23 +25388,23 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{number} becomes {count} pieces: {pieces}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} 成为 {count} 个词片：{pieces}。</translation>
     </message>
     <message>
         <source>{number} goes digit by digit: {pieces}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} 逐位拆分：{pieces}。</translation>
     </message>
     <message>
         <source>{number} is in a piece with more of the text: {pieces}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} 与其他文字合在词片中：{pieces}。</translation>
     </message>
     <message>
         <source>{number} is one piece.</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} 是一个词片。</translation>
     </message>
     <message>
         <source>{number} is unknown.</source>
-        <translation type="unfinished"></translation>
+        <translation>{number} 未知。</translation>
     </message>
     <message>
         <source>{old}- where {scheme} has {new}-</source>
@@ -25104,7 +25480,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} does not cut texts as {family} does: {name} is {value}, not {allowed}. Choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 拆分文本的方式与 {family} 不同：{name} 为 {value}，而不是 {allowed}。请选择其他模型。</translation>
     </message>
     <message>
         <source>{path} does not hold text. Choose {a_table}.</source>
@@ -25160,7 +25536,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} has {count} sentences of {shortest} to {longest} words with a word of this family. Choose a text with {least} or more.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 中长 {shortest} 至 {longest} 个词且含有该家族的词的句子有 {count} 个。请选择至少有 {least} 个这类句子的文本。</translation>
     </message>
     <message>
         <source>{path} has {found} columns, but at most {most} can be read. Check the separator.</source>
@@ -25568,7 +25944,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} joins {count} pairs of pieces; Cloze reads at most {most}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 合并 {count} 对词片；Cloze 最多读取 {most} 对。</translation>
     </message>
     <message>
         <source>{path} lacks {count} of the {total} weights that config.json asks for ({names}).</source>
@@ -25696,23 +26072,23 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{total} are in {pieces} pieces, with more of the text.</source>
-        <translation type="unfinished"></translation>
+        <translation>{total} 个与其他文字合在 {pieces} 个词片中。</translation>
     </message>
     <message>
         <source>{total} become {pieces} pieces.</source>
-        <translation type="unfinished"></translation>
+        <translation>{total} 个成为 {pieces} 个词片。</translation>
     </message>
     <message>
         <source>{total} characters are one piece.</source>
-        <translation type="unfinished"></translation>
+        <translation>{total} 个汉字是一个词片。</translation>
     </message>
     <message>
         <source>{total} characters become {pieces} pieces, some of them parts of a character.</source>
-        <translation type="unfinished"></translation>
+        <translation>{total} 个汉字成为 {pieces} 个词片，其中一些是汉字的一部分。</translation>
     </message>
     <message>
         <source>{total} characters become {pieces} pieces. The longest has {most} of them.</source>
-        <translation type="unfinished"></translation>
+        <translation>{total} 个汉字成为 {pieces} 个词片。最长的含 {most} 个汉字。</translation>
     </message>
     <message>
         <source>{way}, seed {seed}.</source>
@@ -25858,11 +26234,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A text, as sentences</source>
-        <translation type="unfinished"></translation>
+        <translation>一份文本，按句子读取</translation>
     </message>
     <message>
         <source>Added</source>
-        <translation type="unfinished"></translation>
+        <translation>已添加</translation>
     </message>
     <message>
         <source>All fine-tuned</source>
@@ -25882,7 +26258,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Asking for the blanks of your text: {share}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在就文本中的空提问：{share}</translation>
     </message>
     <message>
         <source>BERT here is the starter model: it read {pieces} M WordPieces in {duration}{base}. All others were given {given}.</source>
@@ -25906,11 +26282,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Blanks of a text</source>
-        <translation type="unfinished"></translation>
+        <translation>一份文本中的空</translation>
     </message>
     <message>
         <source>Built as {family} ({paper}): {weights} weights.</source>
-        <translation type="unfinished"></translation>
+        <translation>结构为 {family}（{paper}）：{weights} 个权重。</translation>
     </message>
     <message>
         <source>Cannot</source>
@@ -26038,7 +26414,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Kind of model</source>
-        <translation type="unfinished"></translation>
+        <translation>模型类型</translation>
     </message>
     <message>
         <source>May see</source>
@@ -26046,7 +26422,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>More than BERT</source>
-        <translation type="unfinished"></translation>
+        <translation>比 BERT 高</translation>
     </message>
     <message>
         <source>Naive Bayes over pairs of words</source>
@@ -26102,7 +26478,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Perplexity per word</source>
-        <translation type="unfinished"></translation>
+        <translation>每词困惑度</translation>
     </message>
     <message>
         <source>Question</source>
@@ -26154,7 +26530,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Right words of one piece</source>
-        <translation type="unfinished"></translation>
+        <translation>只有一个词片的正确词</translation>
     </message>
     <message>
         <source>Same task</source>
@@ -26214,7 +26590,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Text blanks</source>
-        <translation type="unfinished"></translation>
+        <translation>文本填空</translation>
     </message>
     <message>
         <source>The starter model is not in this build.</source>
@@ -26250,7 +26626,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Up to 500 sentences of a text have a word masked. Models may have read your text in their training.</source>
-        <translation type="unfinished"></translation>
+        <translation>在一份文本中最多取 500 个句子，各掩盖一个词。模型训练时可能读过你的文本。</translation>
     </message>
     <message>
         <source>Verdicts are computed from this family alone. A larger family may show what this one does not.</source>
@@ -26262,11 +26638,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Vocabulary: {count} ({kind}). It reads words {reads}.</source>
-        <translation type="unfinished"></translation>
+        <translation>词表：{count}（{kind}）。读取词的方式：{reads}。</translation>
     </message>
     <message>
         <source>Waiting…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在等待…</translation>
     </message>
     <message>
         <source>Weights</source>
@@ -26306,7 +26682,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>after Holm’s correction</source>
-        <translation type="unfinished"></translation>
+        <translation>Holm 校正后</translation>
     </message>
     <message>
         <source>always the most frequent word: {share}</source>
@@ -26386,7 +26762,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>not one piece</source>
-        <translation type="unfinished"></translation>
+        <translation>不是一个词片</translation>
     </message>
     <message>
         <source>of the sentence</source>
@@ -26410,7 +26786,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>points, same blanks</source>
-        <translation type="unfinished"></translation>
+        <translation>百分点，同样的空</translation>
     </message>
     <message>
         <source>probability</source>
@@ -26446,7 +26822,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count} of {total} words</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} / {total} 个词</translation>
     </message>
     <message>
         <source>{count} steps</source>
@@ -27556,7 +27932,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Accents</source>
-        <translation type="unfinished"></translation>
+        <translation>重音符号</translation>
     </message>
     <message>
         <source>Attention mask: 1 for what is read, 0 for padding.</source>
@@ -27564,11 +27940,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Byte-level BPE, small</source>
-        <translation type="unfinished"></translation>
+        <translation>小型字节级 BPE</translation>
     </message>
     <message>
         <source>Capitals</source>
-        <translation type="unfinished"></translation>
+        <translation>大写字母</translation>
     </message>
     <message>
         <source>Chinese</source>
@@ -27592,7 +27968,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Emoji</source>
-        <translation type="unfinished"></translation>
+        <translation>表情符号</translation>
     </message>
     <message>
         <source>Invisible characters are removed, and every blank becomes a space.</source>
@@ -27600,15 +27976,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Its {total} bytes are joined once.</source>
-        <translation type="unfinished"></translation>
+        <translation>它的 {total} 个字节合并 1 次。</translation>
     </message>
     <message>
         <source>Its {total} bytes are joined {count} times.</source>
-        <translation type="unfinished"></translation>
+        <translation>它的 {total} 个字节合并 {count} 次。</translation>
     </message>
     <message>
         <source>No two of its bytes are joined by a merge.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有合并规则能合并它的任何两个字节。</translation>
     </message>
     <message>
         <source>Nothing had to change here.</source>
@@ -27624,19 +28000,19 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Of all merges that fit, the one that was learned first comes first. Its number is at the right.</source>
-        <translation type="unfinished"></translation>
+        <translation>在所有适用的合并规则中，先学到的先用。右侧是它的序号。</translation>
     </message>
     <message>
         <source>Of all ways to spell “{whole}” in pieces, the first one below has the largest sum of scores, {sum}.</source>
-        <translation type="unfinished"></translation>
+        <translation>在用词片拼出“{whole}”的所有方式中，下面第一种的得分之和最大，为 {sum}。</translation>
     </message>
     <message>
         <source>Position: 0, 1, 2 and so on, by which the model knows the order.</source>
-        <translation type="unfinished"></translation>
+        <translation>位置：0、1、2，依次类推，模型据此知道顺序。</translation>
     </message>
     <message>
         <source>Restored</source>
-        <translation type="unfinished"></translation>
+        <translation>还原</translation>
     </message>
     <message>
         <source>Segment ID: 0 everywhere, because there is no text B.</source>
@@ -27656,7 +28032,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The next best has {sum}. Below them are all other pieces that fit.</source>
-        <translation type="unfinished"></translation>
+        <translation>次优的为 {sum}。再往下是其他所有可用的词片。</translation>
     </message>
     <message>
         <source>The vocabulary has no piece for some of “{word}”, so that becomes unknown.</source>
@@ -27680,11 +28056,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Unigram, small</source>
-        <translation type="unfinished"></translation>
+        <translation>小型 Unigram</translation>
     </message>
     <message>
         <source>WordPiece, small</source>
-        <translation type="unfinished"></translation>
+        <translation>小型 WordPiece</translation>
     </message>
     <message>
         <source>accent off</source>
@@ -27720,7 +28096,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>letter and accent as one</source>
-        <translation type="unfinished"></translation>
+        <translation>字母与重音符号合为一个字符</translation>
     </message>
     <message>
         <source>lower case</source>
@@ -27732,7 +28108,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>none unknown</source>
-        <translation type="unfinished"></translation>
+        <translation>没有未知</translation>
     </message>
     <message>
         <source>private, removed</source>
@@ -27772,7 +28148,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count} rows of {pad} are added, so that texts of different lengths fit one table.</source>
-        <translation type="unfinished"></translation>
+        <translation>添加 {count} 行 {pad}，使不同长度的文本能放进同一个表格。</translation>
     </message>
     <message>
         <source>{count} unknown</source>
@@ -27796,7 +28172,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>“{word}” ends as several pieces: no merge joins them.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{word}”最终仍是多个词片：没有能合并它们的规则。</translation>
     </message>
     <message>
         <source>“{word}” has {count} characters. Words of more than {most} are not tried: [UNK].</source>
@@ -27821,6 +28197,29 @@ meaning | sentence colours it.</source>
     <message>
         <source>“{word}”: the steps of this word are not known, but its pieces are right.</source>
         <translation>“{word}”：这个词的拆分步骤未知，但词片是正确的。</translation>
+    </message>
+</context>
+<context>
+    <name>word</name>
+    <message>
+        <source>domain</source>
+        <translation>领域</translation>
+    </message>
+    <message>
+        <source>task</source>
+        <translation>任务</translation>
+    </message>
+    <message>
+        <source>test</source>
+        <translation>测试</translation>
+    </message>
+    <message>
+        <source>training</source>
+        <translation>训练</translation>
+    </message>
+    <message>
+        <source>validation</source>
+        <translation>验证</translation>
     </message>
 </context>
 <context>
