@@ -14,14 +14,16 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
-from engine import events
+from engine import errors, events
 from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
+from engine.language import is_english
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
 from engine.train.metrics import ANSWERED, mean_interval, rounded, wilson_interval
 
 translate = QCoreApplication.translate
+listed, phrases, clauses = errors.listed, errors.phrases, errors.clauses
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
@@ -41,6 +43,11 @@ class TrContext:
 def tr_engine(text: str) -> str:
     """Return a text that the engine has marked, translated."""
     return translate("engine", text) if text else ""
+
+
+def within(caption: str) -> str:
+    """Return a caption as it is said within a sentence: in English without its capital."""
+    return caption[:1].lower() + caption[1:] if is_english() else caption
 
 
 def say(sentence: Sentence | str) -> str:
@@ -389,7 +396,7 @@ def _pinned_words(event: events.Pinned) -> str:
     """Return the first guess for each sentence."""
     guesses = (reading.guesses[0][0] for reading in event.readings if reading.guesses)
     return translate("words", "Guesses at step {step}: {guesses}").format(
-        step=number(event.step), guesses=", ".join(guesses)
+        step=number(event.step), guesses=listed(guesses)
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -42,6 +42,21 @@ _SPLITS = (  # the words themselves, so that they are translated
     marked("word", "domain"),
     marked("word", "task"),
 )
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return names or numbers of one kind for a sentence: "a, b"."""
+    return spoken(marked("list", ", "), "list").join(texts)
+
+
+def phrases(texts: Iterable[str]) -> str:
+    """Return what is said of one thing: "the last run, stopped"."""
+    return spoken(marked("phrase", ", "), "phrase").join(texts)
+
+
+def clauses(texts: Iterable[str]) -> str:
+    """Return what is said of several things: "good 3, bad 4; fine 5, dull 6"."""
+    return spoken(marked("clause", "; "), "clause").join(texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +127,15 @@ class _Filler(string.Formatter):
         return _cut(value if isinstance(value, str) else super().format_field(value, format_spec), most)
 
     def _listed(self, texts: Sequence[str]) -> str:
-        most, found = int(_MOST_LIST * self._share), ""
+        own = all(_NUMBERS.fullmatch(text) for text in texts)
+        most = int((2 * _MOST_LIST if own else _MOST_LIST) * self._share)
         each = max(most // 4, most // len(texts))
+        shown = list[str]()
         for text in texts[:most]:
-            short = (_both_ends if os.path.isabs(text) else _cut)(text, each)
-            more = f", {short}" if found else short
-            if len(found) + len(more) > most:
-                return found + ", …"
-            found += more
-        return found if len(texts) <= most else found + ", …"
+            shown.append((_both_ends if os.path.isabs(text) else _cut)(text, each))
+            if len(listed(shown)) > most:
+                return listed([*shown[:-1], "…"])
+        return listed(shown if len(texts) <= most else [*shown, "…"])
 
 
 def _cut(text: str, most: int) -> str:
@@ -171,10 +186,12 @@ class ConfigError(UserError):
         super().__init__(template, field=field, **values)
 
 
-def not_among(field: str, value: object, choices: str) -> ConfigError:
+def not_among(field: str, value: object, choices: Sequence[str], *, or_number: bool = False) -> ConfigError:
     """Return the refusal of a value that is none of the `choices`."""
     template = marked("engine", "{field} is {value!r}; it can be one of: {choices}.")
-    return ConfigError(template, field=field, value=value, choices=choices)
+    if or_number:
+        template = marked("engine", "{field} is {value!r}; it can be one of: {choices} or a number.")
+    return ConfigError(template, field=field, value=value, choices=list(choices))
 
 
 class DataError(UserError):

@@ -75,9 +75,22 @@ def speak(language: str) -> None:
     _spoken = catalog(language)
 
 
+def is_english() -> bool:
+    """Whether English is spoken."""
+    return _spoken.language == ENGLISH
+
+
 def spoken(text: str, context: str = "engine") -> str:
     """Return a marked text in the language that is spoken."""
     return _spoken.said(context, text)
+
+
+def said(template: str, /, **values: object) -> str:
+    """Return a marked template in the language that is spoken, its values put in as they are."""
+    try:
+        return spoken(template).format(**values)
+    except (KeyError, IndexError, ValueError):  # a translation that does not fit
+        return template.format(**values)
 
 
 def named_outside() -> str:

@@ -85,7 +85,7 @@ class ScoreScalePlot(PointedFigure):
         return f"{said}. {one.note}" if one.note else said
 
     def summary(self) -> str:
-        return "; ".join(self.words_of(place) for place in range(len(self.lines)))
+        return words.clauses(self.words_of(place) for place in range(len(self.lines)))
 
     def rect_of(self, target: int) -> QRectF:
         return QRectF(0, target * ROW, self.width(), ROW)

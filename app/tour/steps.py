@@ -74,7 +74,7 @@ class Scenes(InsideScenes):
         for heading, pages in GROUPS:
             titles = [words.translate("rail", "Lectures")] if heading == LEARN else []
             titles += map(title_of, pages)
-            told.append(f"{heading_words(heading)}: {', '.join(titles)}.")
+            told.append(f"{heading_words(heading)}: {words.listed(titles)}.")
         return " ".join(told)
 
     def data(self) -> TourStep:

@@ -144,7 +144,7 @@ class InsideScenes(QObject):
         told = self.tr("The best of all words in its vocabulary, with their probabilities.")
         if found:
             told = self.tr("First of all words in its vocabulary: {guesses}.").format(
-                guesses=", ".join(found[:MOST_TOLD])
+                guesses=words.listed(found[:MOST_TOLD])
             )
         return f"{told} " + self.tr(
             "Click a guess to put it into the text, or check another word. The other tabs "

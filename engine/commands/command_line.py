@@ -38,12 +38,12 @@ from engine.commands.language import (
     train,
 )
 from engine.commands.runs import add_run_commands
-from engine.commands.screen import print_json, run_series
+from engine.commands.screen import STOPPED, print_json, run_series
 from engine.commands.spoken_help import speak_help
 from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
-from engine.language import ENGLISH, known_language, languages, named_outside, speak
+from engine.language import COMMANDS, ENGLISH, known_language, languages, named_outside, said, speak, spoken
 from engine.questions.compare import ComparisonQuestion
 from engine.questions.cost import CostQuestion
 from engine.questions.evaluate import EvaluationQuestion
@@ -103,18 +103,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.filename is not None or error.errno not in _NO_ROOM:
             raise  # of a file: that is told where it is written
-        print(f"The output could not be written: {error.strerror}.", file=sys.stderr)
+        template = marked("engine", "The output could not be written: {reason}.")
+        print(said(template, reason=error.strerror), file=sys.stderr)
         _write_no_more()
         return 2
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        print(spoken(STOPPED), file=sys.stderr)
         return 130
 
 
 def _language_of(arguments: Sequence[str]) -> str:
     """Return the language that is asked for, before a command or outside. Raises: UserError: no such one."""
     named = ""
-    for one, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for one, following in zip(arguments, [*arguments[1:], ""], strict=False):
         if one.startswith(LANGUAGE_FLAG):
             named = one.partition("=")[2] or following
         elif not one.startswith("-") and one != named:
@@ -292,7 +293,9 @@ class _Parser(argparse.ArgumentParser):
     """Refuses in one sentence, without its usage before it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{message[0].upper()}{message[1:]}. See: {self.prog} --help\n")
+        template = spoken(marked("command", "{message}. See: {command}"), COMMANDS)
+        told = template.format(message=f"{message[0].upper()}{message[1:]}", command=f"{self.prog} --help")
+        self.exit(2, f"{told}\n")
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
@@ -303,8 +306,8 @@ def parser_of_commands() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         LANGUAGE_FLAG,
-        metavar="LANGUAGE",
-        help=f"say everything in this language, one of {', '.join(languages())}; also by CLOZE_LANG",
+        metavar=f"{{{','.join(languages())}}}",
+        help="say everything in this language; also by CLOZE_LANG",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_finetune(commands)

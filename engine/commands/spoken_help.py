@@ -6,8 +6,24 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from engine.errors import marked
 from engine.language import COMMANDS, SpokenText, spoken
 
+_OF_ARGPARSE = (  # what it asks for itself, so that it is translated
+    marked("command", "usage: "),
+    marked("command", "argument %(argument_name)s: %(message)s"),
+    marked("command", "expected one argument"),
+    marked("command", "expected at most one argument"),
+    marked("command", "expected at least one argument"),
+    marked("command", "invalid choice: %(value)r (choose from %(choices)s)"),
+    marked("command", "invalid %(type)s value: %(value)r"),
+    marked("command", "not allowed with argument %s"),
+    marked("command", "ignored explicit argument %r"),
+    marked("command", "the following arguments are required: %s"),
+    marked("command", "one of the arguments %s is required"),
+    marked("command", "unrecognized arguments: %s"),
+    marked("command", "ambiguous option: %(option)s could match %(matches)s"),
+)
 Said = tuple[str, Callable[[str], None]]  # a text without escapes, and how another takes its place
 
 

@@ -5,7 +5,7 @@
     <name>AccuracyCard</name>
     <message>
         <source>95 % interval</source>
-        <translation>95 % 置信区间</translation>
+        <translation>95% 置信区间</translation>
     </message>
     <message>
         <source>Accuracy by labels</source>
@@ -85,7 +85,7 @@
     </message>
     <message>
         <source>{more} more labels: {low} to {high} percentage points (95 % interval)</source>
-        <translation>再加 {more} 个标签：{low} 至 {high} 个百分点（95 % 置信区间）</translation>
+        <translation>再加 {more} 个标签：{low} 至 {high} 个百分点（95% 置信区间）</translation>
     </message>
     <message>
         <source>{share} of the texts that come next are drawn at random. Only these measure the model; the others teach it more. A change at any time leaves the sample random.</source>
@@ -316,7 +316,7 @@
     </message>
     <message>
         <source>One text through the model, every number real.</source>
-        <translation>一段文本走过整个模型，每个数都是真实的。</translation>
+        <translation>看一段文本怎样穿过模型，每个数都是真实的。</translation>
     </message>
     <message>
         <source>Piece</source>
@@ -340,7 +340,7 @@
     </message>
     <message>
         <source>layer {n} of {count}</source>
-        <translation>第 {n} 层，共 {count} 层</translation>
+        <translation>第 {n} / {count} 层</translation>
     </message>
     <message>
         <source>of “{piece}”</source>
@@ -359,7 +359,7 @@
     <name>AnswerCard</name>
     <message>
         <source>At layer {layer} similarity is {within} within one meaning, {between} across.</source>
-        <translation>在第 {layer} 层，相同含义之间的相似度为 {within}，不同含义之间为 {between}。</translation>
+        <translation>在第 {layer} 层，相同词义之间的相似度为 {within}，不同词义之间为 {between}。</translation>
     </message>
     <message>
         <source>At layer {layer} the mean similarity of two “{word}”s is {mean}.</source>
@@ -367,7 +367,7 @@
     </message>
     <message>
         <source>At layer {layer} the meanings separate: similarity is {within} within one meaning, {between} across.</source>
-        <translation>在第 {layer} 层，各含义分开了：相同含义之间的相似度为 {within}，不同含义之间为 {between}。</translation>
+        <translation>在第 {layer} 层，各词义分开了：相同词义之间的相似度为 {within}，不同词义之间为 {between}。</translation>
     </message>
     <message>
         <source>In the word table all {count} are one and the same point.</source>
@@ -375,7 +375,7 @@
     </message>
     <message>
         <source>In the word table similarity is {within} within one meaning, {between} across.</source>
-        <translation>在词嵌入表中，相同含义之间的相似度为 {within}，不同含义之间为 {between}。</translation>
+        <translation>在词嵌入表中，相同词义之间的相似度为 {within}，不同词义之间为 {between}。</translation>
     </message>
     <message>
         <source>In the word table they are {starts} points, because “{word}” has {starts} spellings.</source>
@@ -395,7 +395,7 @@
     </message>
     <message>
         <source>The model does not separate the meanings here.</source>
-        <translation>模型在这里没有区分这些含义。</translation>
+        <translation>模型在这里没有区分这些词义。</translation>
     </message>
     <message>
         <source>The two most similar texts: “{one}” and “{other}”, {cosine}.</source>
@@ -407,7 +407,7 @@
     </message>
     <message>
         <source>To compare meanings, give the sentences at least two: “meaning | sentence”.</source>
-        <translation>要比较含义，请给句子标上至少两种含义：“含义 | 句子”。</translation>
+        <translation>要比较词义，请给句子标上至少两种词义：“词义 | 句子”。</translation>
     </message>
     <message>
         <source>To compare neighbours by class, colour the texts by a column with classes.</source>
@@ -427,7 +427,7 @@
     </message>
     <message>
         <source>{right} of {count} have a nearest neighbour with the same meaning; by chance {chance} ({p}).</source>
-        <translation>{count} 个中有 {right} 个与最近邻含义相同；随机情况下为 {chance}（{p}）。</translation>
+        <translation>{count} 个中有 {right} 个与最近邻词义相同；随机情况下为 {chance}（{p}）。</translation>
     </message>
     <message>
         <source>{right} of {count} have a nearest text with the same {group}; by chance {chance} ({p}).</source>
@@ -655,7 +655,7 @@
     </message>
     <message>
         <source>These are the answers of {model}, not of the model on the left.</source>
-        <translation>这些是 {model} 的回答，不是左侧模型的回答。</translation>
+        <translation>这些是“{model}”的回答，不是左侧模型的回答。</translation>
     </message>
     <message>
         <source>View</source>
@@ -800,7 +800,7 @@
     </message>
     <message>
         <source>The chosen head, or the average of several: Ctrl+click more in the mosaic. Layer, all heads: their average. Rollout: attention multiplied through all layers up to this one, with the residual path (Abnar and Zuidema 2020).</source>
-        <translation>所选的头，或多个头的平均：在拼图中按住 Ctrl 点击可多选。层，所有头：该层所有头的平均。Rollout：从第一层到这一层的注意力逐层相乘，并计入残差通路（Abnar 和 Zuidema，2020）。</translation>
+        <translation>所选的头，或多个头的平均：在缩略图中按住 Ctrl 点击可多选。层，所有头：该层所有头的平均。Rollout：从第一层到这一层的注意力逐层相乘，并计入残差通路（Abnar 和 Zuidema，2020）。</translation>
     </message>
     <message>
         <source>Which text looks at which. A→B is from the tokens of A to those of B.</source>
@@ -905,7 +905,7 @@
     </message>
     <message>
         <source>Over the open table…</source>
-        <translation>在打开的表格上统计…</translation>
+        <translation>对打开的表格统计…</translation>
     </message>
     <message>
         <source>Step {done} of {total}</source>
@@ -1060,7 +1060,7 @@
     </message>
     <message>
         <source>log p − log(1 − p): evidence for and against. It keeps growing when a probability is nearly 0 or 1. 0 is one half, 2.2 is 90 %, 4.6 is 99 %.</source>
-        <translation>log p − log(1 − p)：支持与反对的证据。概率接近 0 或 1 时，它仍会继续变大。0 表示一半，2.2 表示 90 %，4.6 表示 99 %。</translation>
+        <translation>log p − log(1 − p)：支持与反对的证据。概率接近 0 或 1 时，它仍会继续变大。0 表示一半，2.2 表示 90%，4.6 表示 99%。</translation>
     </message>
     <message>
         <source>rather than</source>
@@ -1602,7 +1602,7 @@
     <name>ClaimRowsPlot</name>
     <message>
         <source>95 % interval</source>
-        <translation>95 % 置信区间</translation>
+        <translation>95% 置信区间</translation>
     </message>
     <message>
         <source>Claim</source>
@@ -1640,7 +1640,7 @@
     </message>
     <message>
         <source>F1 {low} to {high} in 95 % of cases</source>
-        <translation>F1 在 95 % 的情况下为 {low} 至 {high}</translation>
+        <translation>F1 在 95% 的情况下为 {low} 至 {high}</translation>
     </message>
     <message>
         <source>class</source>
@@ -1714,15 +1714,15 @@
     </message>
     <message>
         <source>{name} is about to be trained. Stop and close?</source>
-        <translation>{name} 即将开始训练。要停止并关闭吗？</translation>
+        <translation>“{name}”即将开始训练。要停止并关闭吗？</translation>
     </message>
     <message>
         <source>{name} is in training: step {step} of {total}. If you stop now, what it has learned is saved, and you can resume it.</source>
-        <translation>{name} 正在训练：第 {step} 步，共 {total} 步。现在停止会保存学到的内容，以后可以恢复。</translation>
+        <translation>“{name}”正在训练：第 {step} 步，共 {total} 步。现在停止会保存学到的内容，以后可以恢复。</translation>
     </message>
     <message>
         <source>{name} is in training: step {step}, {share} done. If you stop now, what it has learned is saved, and you can resume it.</source>
-        <translation>{name} 正在训练：第 {step} 步，已完成 {share}。现在停止会保存学到的内容，以后可以恢复。</translation>
+        <translation>“{name}”正在训练：第 {step} 步，已完成 {share}。现在停止会保存学到的内容，以后可以恢复。</translation>
     </message>
 </context>
 <context>
@@ -1925,11 +1925,11 @@
     <name>ComparisonCard</name>
     <message>
         <source>Against fine-tuned (95 %)</source>
-        <translation>与微调相比（95 %）</translation>
+        <translation>与微调相比（95%）</translation>
     </message>
     <message>
         <source>Against fine-tuned, in points (95 %)</source>
-        <translation>与微调相比，百分点（95 %）</translation>
+        <translation>与微调相比，百分点（95%）</translation>
     </message>
     <message>
         <source>Back to settings</source>
@@ -1997,11 +1997,11 @@
     </message>
     <message>
         <source>{metric} on the {split}; a dot is a seed, the line the 95 % interval of their mean.</source>
-        <translation>{metric}（{split}）；一个点是一个随机种子，线是它们均值的 95 % 置信区间。</translation>
+        <translation>{metric}（{split}）；一个点是一个随机种子，线是它们均值的 95% 置信区间。</translation>
     </message>
     <message>
         <source>{metric} on the {split}; a dot is a seed, the line the 95 % interval over the rows alone. Fewer than three seeds decide nothing.</source>
-        <translation>{metric}（{split}）；一个点是一个随机种子，线是仅就各行而言的 95 % 置信区间。不足三个随机种子时无法下定论。</translation>
+        <translation>{metric}（{split}）；一个点是一个随机种子，线是仅就各行而言的 95% 置信区间。不足三个随机种子时无法下定论。</translation>
     </message>
 </context>
 <context>
@@ -2094,7 +2094,7 @@
     </message>
     <message>
         <source>Try sample sentences</source>
-        <translation>试用示例句子</translation>
+        <translation>试用示例文本</translation>
     </message>
     <message>
         <source>Turn next sentence off</source>
@@ -2125,15 +2125,15 @@
     <name>CorrectedWordsPlot</name>
     <message>
         <source>Nothing is changed in this text.</source>
-        <translation type="unfinished"></translation>
+        <translation>这段文本没有改动。</translation>
     </message>
     <message>
         <source>model: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>模型：{text}</translation>
     </message>
     <message>
         <source>right: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>正确：{text}</translation>
     </message>
 </context>
 <context>
@@ -2144,11 +2144,11 @@
     </message>
     <message>
         <source>Changes</source>
-        <translation type="unfinished"></translation>
+        <translation>改动</translation>
     </message>
     <message>
         <source>Character</source>
-        <translation type="unfinished"></translation>
+        <translation>字符位置</translation>
     </message>
     <message>
         <source>Confidence</source>
@@ -2156,23 +2156,23 @@
     </message>
     <message>
         <source>Corrected</source>
-        <translation type="unfinished"></translation>
+        <translation>改为</translation>
     </message>
     <message>
         <source>Corrected text: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正后的文本：{text}</translation>
     </message>
     <message>
         <source>Each change appears in the text, with the model’s confidence.</source>
-        <translation type="unfinished"></translation>
+        <translation>每处改动显示在文本中，附有模型的置信度。</translation>
     </message>
     <message>
         <source>In the text</source>
-        <translation type="unfinished"></translation>
+        <translation>原文</translation>
     </message>
     <message>
         <source>Nothing is changed.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有改动。</translation>
     </message>
     <message>
         <source>One text</source>
@@ -2184,11 +2184,11 @@
     </message>
     <message>
         <source>The text with its changes</source>
-        <translation type="unfinished"></translation>
+        <translation>文本及其改动</translation>
     </message>
     <message>
         <source>Type or paste a text. It appears below as the model corrects it.</source>
-        <translation type="unfinished"></translation>
+        <translation>输入或粘贴文本。模型纠正后的文本显示在下方。</translation>
     </message>
     <message>
         <source>model</source>
@@ -2207,43 +2207,43 @@
     <name>CorrectionScores</name>
     <message>
         <source>95 % interval</source>
-        <translation>95 % 置信区间</translation>
+        <translation>95% 置信区间</translation>
     </message>
     <message>
         <source>A text with its errors</source>
-        <translation type="unfinished"></translation>
+        <translation>一条文本及其错误</translation>
     </message>
     <message>
         <source>All scores</source>
-        <translation type="unfinished"></translation>
+        <translation>全部得分</translation>
     </message>
     <message>
         <source>All scores with their 95 % intervals</source>
-        <translation type="unfinished"></translation>
+        <translation>全部得分及其 95% 置信区间</translation>
     </message>
     <message>
         <source>As SIGHAN 2015 counts: a text is detected if just its wrong places are changed, and corrected if each also gets its right piece. Precision is of all texts with a change.</source>
-        <translation type="unfinished"></translation>
+        <translation>按 SIGHAN 2015 的规则计算：改动的恰好是文本出错的位置，才算检测到；每处还都改成了正确的词片，才算纠正。精确率的分母是所有有改动的文本。</translation>
     </message>
     <message>
         <source>Correction F1 {correction} · false positives {rate}</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正 F1 {correction} · 误报率 {rate}</translation>
     </message>
     <message>
         <source>Correction by place, {measure}</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正（按位置），{measure}</translation>
     </message>
     <message>
         <source>Correction, {measure}</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正，{measure}</translation>
     </message>
     <message>
         <source>Detection by place, {measure}</source>
-        <translation type="unfinished"></translation>
+        <translation>检测（按位置），{measure}</translation>
     </message>
     <message>
         <source>Detection, {measure}</source>
-        <translation type="unfinished"></translation>
+        <translation>检测，{measure}</translation>
     </message>
     <message>
         <source>Error</source>
@@ -2255,7 +2255,7 @@
     </message>
     <message>
         <source>False positive rate</source>
-        <translation type="unfinished"></translation>
+        <translation>误报率</translation>
     </message>
     <message>
         <source>Line</source>
@@ -2263,15 +2263,15 @@
     </message>
     <message>
         <source>Miscorrected</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正有误</translation>
     </message>
     <message>
         <source>Missed</source>
-        <translation>漏检</translation>
+        <translation>漏纠</translation>
     </message>
     <message>
         <source>Overcorrected</source>
-        <translation type="unfinished"></translation>
+        <translation>过度纠正</translation>
     </message>
     <message>
         <source>Score</source>
@@ -2295,23 +2295,23 @@
     </message>
     <message>
         <source>Texts right after correction</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正后正确的文本占比</translation>
     </message>
     <message>
         <source>Texts right when nothing is changed</source>
-        <translation type="unfinished"></translation>
+        <translation>不做改动时正确的文本占比</translation>
     </message>
     <message>
         <source>Texts that are not corrected rightly</source>
-        <translation type="unfinished"></translation>
+        <translation>未正确纠正的文本</translation>
     </message>
     <message>
         <source>Texts with errors: above a place what is right, below what the model says</source>
-        <translation type="unfinished"></translation>
+        <translation>有错误的文本：位置上方是正确内容，下方是模型的回答</translation>
     </message>
     <message>
         <source>Texts with their errors after each evaluation.</source>
-        <translation type="unfinished"></translation>
+        <translation>每次评估后的文本及其错误。</translation>
     </message>
     <message>
         <source>Validation texts, also used to pick the checkpoint</source>
@@ -2319,7 +2319,7 @@
     </message>
     <message>
         <source>Value</source>
-        <translation type="unfinished"></translation>
+        <translation>值</translation>
     </message>
     <message>
         <source>precision</source>
@@ -2335,90 +2335,90 @@
     </message>
     <message>
         <source>{texts} texts, {wrong} with an error. Right after correction: {right}. Changing nothing: {unchanged}, with F1 0.</source>
-        <translation type="unfinished"></translation>
+        <translation>{texts} 条文本，{wrong} 条有错误。纠正后正确：{right}。不做改动：{unchanged}，F1 为 0。</translation>
     </message>
     <message>
         <source>{value} ({between})</source>
-        <translation type="unfinished"></translation>
+        <translation>{value}（{between}）</translation>
     </message>
 </context>
 <context>
     <name>CorrectionViews</name>
     <message>
         <source>Changes per text</source>
-        <translation type="unfinished"></translation>
+        <translation>每条文本的改动数</translation>
     </message>
     <message>
         <source>Correcting text</source>
-        <translation type="unfinished"></translation>
+        <translation>文本纠错</translation>
     </message>
     <message>
         <source>Correction F1 on validation texts appears here after each evaluation.</source>
-        <translation type="unfinished"></translation>
+        <translation>每次评估后，这里显示验证文本的纠正 F1。</translation>
     </message>
     <message>
         <source>No error is corrected. Train longer, or at a higher rate.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有纠正任何错误。请延长训练，或提高学习率。</translation>
     </message>
     <message>
         <source>Nothing is changed rightly yet. Most places are right, and that is learned first.</source>
-        <translation type="unfinished"></translation>
+        <translation>还没有一处改对。大多数位置本来就是对的，模型先学会的是这一点。</translation>
     </message>
     <message>
         <source>One text → the same text, corrected</source>
-        <translation type="unfinished"></translation>
+        <translation>一段文本 → 纠正后的同一段文本</translation>
     </message>
     <message>
         <source>Right text</source>
-        <translation type="unfinished"></translation>
+        <translation>正确文本</translation>
     </message>
     <message>
         <source>Wrong characters per text</source>
-        <translation type="unfinished"></translation>
+        <translation>每条文本的错误字符数</translation>
     </message>
     <message>
         <source>correction F1</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正 F1</translation>
     </message>
     <message>
         <source>correction F1 by place</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正 F1（按位置）</translation>
     </message>
     <message>
         <source>detection F1</source>
-        <translation type="unfinished"></translation>
+        <translation>检测 F1</translation>
     </message>
     <message>
         <source>detection F1 by place</source>
-        <translation type="unfinished"></translation>
+        <translation>检测 F1（按位置）</translation>
     </message>
     <message>
         <source>false positive rate</source>
-        <translation type="unfinished"></translation>
+        <translation>误报率</translation>
     </message>
     <message>
         <source>precision of corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正精确率</translation>
     </message>
     <message>
         <source>precision of detection</source>
-        <translation type="unfinished"></translation>
+        <translation>检测精确率</translation>
     </message>
     <message>
         <source>recall of corrections</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正召回率</translation>
     </message>
     <message>
         <source>recall of detection</source>
-        <translation type="unfinished"></translation>
+        <translation>检测召回率</translation>
     </message>
     <message>
         <source>{count} or more</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} 及以上</translation>
     </message>
     <message>
         <source>{share} of the texts without an error are changed.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有错误的文本中，模型改动了 {share}。</translation>
     </message>
     <message>
         <source>{value} ({low} to {high})</source>
@@ -2479,7 +2479,7 @@
     </message>
     <message>
         <source>Whole range 0–100 %</source>
-        <translation>完整范围 0–100 %</translation>
+        <translation>完整范围 0–100%</translation>
     </message>
 </context>
 <context>
@@ -2603,7 +2603,7 @@
     </message>
     <message>
         <source>Try it with 10,662 film reviews, good or bad</source>
-        <translation>用 10,662 条影评试试，好评或差评</translation>
+        <translation>用 10,662 条影评试试：好评还是差评</translation>
     </message>
     <message>
         <source>{kinds}: drop a file anywhere on this window, or choose one.</source>
@@ -2670,7 +2670,7 @@
     </message>
     <message>
         <source>Merge {label}</source>
-        <translation>合并 {label}</translation>
+        <translation>合并“{label}”</translation>
     </message>
     <message>
         <source>Open a table</source>
@@ -2993,7 +2993,7 @@
     </message>
     <message>
         <source>Over the open table</source>
-        <translation>在打开的表格上</translation>
+        <translation>对打开的表格</translation>
     </message>
     <message>
         <source>Rank heads by effect</source>
@@ -3108,7 +3108,7 @@
     </message>
     <message>
         <source>meaning</source>
-        <translation>含义</translation>
+        <translation>词义</translation>
     </message>
     <message>
         <source>{count} texts, {width} numbers each</source>
@@ -3260,7 +3260,7 @@
     </message>
     <message>
         <source>Compare with…</source>
-        <translation>比较对象…</translation>
+        <translation>与其他模型比较…</translation>
     </message>
     <message>
         <source>Confusion</source>
@@ -3268,7 +3268,7 @@
     </message>
     <message>
         <source>Cross-validated accuracy: {value} (95 %: {low} to {high})</source>
-        <translation>交叉验证准确率：{value}（95 %：{low} 至 {high}）</translation>
+        <translation>交叉验证准确率：{value}（95%：{low} 至 {high}）</translation>
     </message>
     <message>
         <source>Evaluate</source>
@@ -3520,7 +3520,7 @@
     </message>
     <message>
         <source>One question to several generations of language models.</source>
-        <translation>用同一个问题，问几代语言模型。</translation>
+        <translation>用同一个问题考几代语言模型。</translation>
     </message>
     <message>
         <source>Open a table</source>
@@ -3822,7 +3822,7 @@
     </message>
     <message>
         <source>Cross-validated accuracy {value} (95 %: {low} to {high})</source>
-        <translation>交叉验证准确率 {value}（95 %：{low} 至 {high}）</translation>
+        <translation>交叉验证准确率 {value}（95%：{low} 至 {high}）</translation>
     </message>
     <message>
         <source>No rows are held out, so nothing will show whether the model learns or memorises. Set a validation share.</source>
@@ -3952,7 +3952,7 @@
     </message>
     <message>
         <source>Second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>Task</source>
@@ -4074,7 +4074,7 @@
     </message>
     <message>
         <source>{share} of texts are longer than {length} pieces and will be truncated</source>
-        <translation>{share} 的文本超过 {length} 个词片，会截断</translation>
+        <translation>{share} 的文本超过 {length} 个词片，会被截断</translation>
     </message>
     <message>
         <source>{steps} steps · {time} on {device}</source>
@@ -4381,7 +4381,7 @@
     <name>FoundCard</name>
     <message>
         <source> %</source>
-        <translation> %</translation>
+        <translation>%</translation>
     </message>
     <message>
         <source> Next to each is the row of {name} that it resembles.</source>
@@ -4483,7 +4483,7 @@
     </message>
     <message>
         <source>That is my guess</source>
-        <translation>我猜是它</translation>
+        <translation>就猜它</translation>
     </message>
     <message>
         <source>The model gave it {share}, as its guess number {rank}.</source>
@@ -4701,8 +4701,12 @@
         <translation>观看：{lecture}</translation>
     </message>
     <message>
-        <source>live · click a word to hide it</source>
-        <translation>实时 · 点击词即可隐藏它</translation>
+        <source>click a word to hide it</source>
+        <translation>点击词即可隐藏它</translation>
+    </message>
+    <message>
+        <source>live</source>
+        <translation>实时</translation>
     </message>
     <message>
         <source>{model}. Lines: mean attention of the last layer’s {count} heads</source>
@@ -4985,7 +4989,7 @@
     <name>HeadsCard</name>
     <message>
         <source>95 % over texts: {low} to {high}</source>
-        <translation>各文本上的 95 %：{low} 至 {high}</translation>
+        <translation>各文本上的 95%：{low} 至 {high}</translation>
     </message>
     <message>
         <source>All heads</source>
@@ -5045,7 +5049,7 @@
     </message>
     <message>
         <source>Mosaic</source>
-        <translation>拼图</translation>
+        <translation>缩略图</translation>
     </message>
     <message>
         <source>No table is open</source>
@@ -5057,7 +5061,7 @@
     </message>
     <message>
         <source>Over the open table: how fast the loss changes with a head’s share, by one backward pass. (Michel et al. 2019)</source>
-        <translation>在打开的表格上：损失随一个头的份额变化得有多快，由一次反向传播求得。（Michel et al. 2019）</translation>
+        <translation>对打开的表格：损失随一个头的份额变化得有多快，由一次反向传播求得。（Michel et al. 2019）</translation>
     </message>
     <message>
         <source>Rows are layers.</source>
@@ -5096,7 +5100,7 @@
     </message>
     <message>
         <source>Heads are slices</source>
-        <translation>头是切片</translation>
+        <translation>每个头是一份切片</translation>
     </message>
     <message>
         <source>Heads, and the width of each</source>
@@ -5116,7 +5120,7 @@
     </message>
     <message>
         <source>What changes is the attention maps. Each head makes its own, so a text of {length} pieces has {maps} of {length} × {length} in all layers. More heads look at more places at once, each with fewer numbers.</source>
-        <translation>变化的是注意力图。每个头各有自己的注意力图，因此对 {length} 个词片的文本，所有层共有 {maps} 张 {length} × {length} 的图。头越多，同时看的位置越多，而每个头的数越少。</translation>
+        <translation>变化的是注意力图。每个头各有自己的注意力图，因此对 {length} 个词片的文本，所有层共有 {maps} 张 {length} × {length} 的图。头越多，同时看的位置越多，而每个头分到的数值越少。</translation>
     </message>
     <message>
         <source>attention heads</source>
@@ -5776,7 +5780,7 @@
     </message>
     <message>
         <source>No row has {name}, so its recall counts as 0, as in scikit-learn.</source>
-        <translation>没有任何行带有 {name}，因此其召回率记为 0，与 scikit-learn 相同。</translation>
+        <translation>没有任何行是“{name}”，因此其召回率记为 0，与 scikit-learn 相同。</translation>
     </message>
     <message>
         <source>Of the rows predicted as this label, the share that has it.</source>
@@ -5824,7 +5828,7 @@
     </message>
     <message>
         <source>{name} is never predicted, so its precision counts as 0, as in scikit-learn.</source>
-        <translation>从未预测出 {name}，因此其精确率记为 0，与 scikit-learn 相同。</translation>
+        <translation>从未预测出“{name}”，因此其精确率记为 0，与 scikit-learn 相同。</translation>
     </message>
 </context>
 <context>
@@ -5870,7 +5874,7 @@
     </message>
     <message>
         <source>Labelled {label}</source>
-        <translation>已标为 {label}</translation>
+        <translation>已标为“{label}”</translation>
     </message>
     <message>
         <source>Line {line}</source>
@@ -6111,8 +6115,12 @@
         <translation>任意两个词</translation>
     </message>
     <message>
-        <source>mean cosine similarity · click a layer to see its map</source>
-        <translation>平均余弦相似度 · 点击某层可查看其分布图</translation>
+        <source>click a layer to see its map</source>
+        <translation>点击某层可查看其分布图</translation>
+    </message>
+    <message>
+        <source>mean cosine similarity</source>
+        <translation>平均余弦相似度</translation>
     </message>
     <message>
         <source>one class</source>
@@ -6275,15 +6283,19 @@
         <translation>这里显示训练期间模型对被掩盖的词的评分。</translation>
     </message>
     <message>
-        <source>probability of the original · click a step to go there</source>
-        <translation>原词的概率 · 点击某一步可跳转到该步</translation>
+        <source>click a step to go there</source>
+        <translation>点击某一步可跳转到该步</translation>
+    </message>
+    <message>
+        <source>probability of the original</source>
+        <translation>原词的概率</translation>
     </message>
 </context>
 <context>
     <name>Learning</name>
     <message>
         <source>BERT has not passed {above} with the {count} M words that it read.</source>
-        <translation>BERT 读了 {count} 百万词，仍未超过 {above}。</translation>
+        <translation>BERT 已读 {count} M 个词，仍未超过 {above}。</translation>
     </message>
     <message>
         <source>Blanks</source>
@@ -6371,7 +6383,7 @@
     </message>
     <message>
         <source>{above} fills more blanks than {below} from about {count} M words on.</source>
-        <translation>约从 {count} 百万词起，{above} 填对的空比 {below} 多。</translation>
+        <translation>从约 {count} M 个词起，{above} 填对的空比 {below} 多。</translation>
     </message>
 </context>
 <context>
@@ -7034,15 +7046,15 @@
     </message>
     <message>
         <source>The run {name} was interrupted at step {step} of {total}. Continue it?</source>
-        <translation>训练 {name} 在第 {step} 步中断，共 {total} 步。要继续吗？</translation>
+        <translation>训练“{name}”在第 {step} 步中断，共 {total} 步。要继续吗？</translation>
     </message>
     <message>
         <source>The run {name} was interrupted at step {step}. Continue it?</source>
-        <translation>训练 {name} 在第 {step} 步中断。要继续吗？</translation>
+        <translation>训练“{name}”在第 {step} 步中断。要继续吗？</translation>
     </message>
     <message>
         <source>The run {name} was interrupted before its first step. Continue it?</source>
-        <translation>训练 {name} 在第一步之前中断。要继续吗？</translation>
+        <translation>训练“{name}”在第一步之前中断。要继续吗？</translation>
     </message>
     <message>
         <source>step {step}</source>
@@ -7097,7 +7109,7 @@
     </message>
     <message>
         <source>axis {number}: {share} of variance</source>
-        <translation>轴 {number}：{share} 的方差</translation>
+        <translation>轴 {number}：解释 {share} 的方差</translation>
     </message>
     <message>
         <source>line {line}</source>
@@ -7237,7 +7249,7 @@
     <name>MemberScoresPlot</name>
     <message>
         <source>95 % interval</source>
-        <translation>95 % 置信区间</translation>
+        <translation>95% 置信区间</translation>
     </message>
     <message>
         <source>Member</source>
@@ -7283,7 +7295,7 @@
     </message>
     <message>
         <source>How often it says correctly whether B follows A. 50 % is chance.</source>
-        <translation>模型正确判断 B 是否接在 A 之后的比例。50 % 为随机水平。</translation>
+        <translation>模型正确判断 B 是否接在 A 之后的比例。50% 为随机水平。</translation>
     </message>
     <message>
         <source>Learning rate</source>
@@ -7413,11 +7425,11 @@
     </message>
     <message>
         <source>Validation {metric} {value}</source>
-        <translation>验证 {metric} {value}</translation>
+        <translation>验证{metric} {value}</translation>
     </message>
     <message>
         <source>Validation {metric} {value}, each label at 0.5</source>
-        <translation>验证 {metric} {value}，各标签阈值均为 0.5</translation>
+        <translation>验证{metric} {value}，各标签阈值均为 0.5</translation>
     </message>
     <message>
         <source>{name} is pretrained, not fine-tuned: it predicts no labels yet.</source>
@@ -7745,7 +7757,7 @@
     </message>
     <message>
         <source>Precision and recall of {label}</source>
-        <translation>{label} 的精确率和召回率</translation>
+        <translation>“{label}”的精确率和召回率</translation>
     </message>
     <message>
         <source>Precision, recall, F1 and threshold of each label</source>
@@ -7977,7 +7989,7 @@
     </message>
     <message>
         <source>second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>text</source>
@@ -7992,7 +8004,7 @@
     <name>OpenData</name>
     <message>
         <source>Measuring texts: %1 %</source>
-        <translation>正在测量文本：%1 %</translation>
+        <translation>正在测量文本：%1%</translation>
     </message>
     <message>
         <source>Reading %1</source>
@@ -8117,7 +8129,7 @@
     </message>
     <message>
         <source>Over the open table</source>
-        <translation>在打开的表格上</translation>
+        <translation>对打开的表格测量</translation>
     </message>
     <message>
         <source>Pairs of sentences</source>
@@ -8255,15 +8267,15 @@
     </message>
     <message>
         <source>That is {points} points less (95 %: {low} to {high}).</source>
-        <translation>低了 {points} 个百分点（95 %：{low} 至 {high}）。</translation>
+        <translation>低了 {points} 个百分点（95%：{low} 至 {high}）。</translation>
     </message>
     <message>
         <source>That is {points} points more (95 %: {low} to {high}).</source>
-        <translation>高出 {points} 个百分点（95 %：{low} 至 {high}）。</translation>
+        <translation>高出 {points} 个百分点（95%：{low} 至 {high}）。</translation>
     </message>
     <message>
         <source>The difference could be chance (95 %: {from} to {to} points).</source>
-        <translation>差异可能出于偶然（95 %：{from} 至 {to} 个百分点）。</translation>
+        <translation>差异可能出于偶然（95%：{from} 至 {to} 个百分点）。</translation>
     </message>
     <message>
         <source>The model on the right. The page’s own model is on the left.</source>
@@ -8287,7 +8299,7 @@
     </message>
     <message>
         <source>axis {number}: {share} of variance</source>
-        <translation>轴 {number}：{share} 的方差</translation>
+        <translation>轴 {number}：解释 {share} 的方差</translation>
     </message>
     <message>
         <source>{count} texts on both</source>
@@ -8534,7 +8546,7 @@
     </message>
     <message>
         <source>{share} of the variance</source>
-        <translation>{share} 的方差</translation>
+        <translation>解释 {share} 的方差</translation>
     </message>
     <message>
         <source>“{word}” at layer {layer} of {depth}</source>
@@ -8855,11 +8867,11 @@
     </message>
     <message>
         <source>Raw [CLS] is the worse vector here, by {points} points (95 %: {low} to {high}).</source>
-        <translation>原始 [CLS] 在这里是较差的向量，差 {points} 个百分点（95 %：{low} 至 {high}）。</translation>
+        <translation>原始 [CLS] 在这里是较差的向量，差 {points} 个百分点（95%：{low} 至 {high}）。</translation>
     </message>
     <message>
         <source>The difference could be chance (95 %: {from} to {to} points): these texts do not show that [CLS] is worse.</source>
-        <translation>差异可能出于偶然（95 %：{from} 至 {to} 个百分点）：这些文本不能说明 [CLS] 更差。</translation>
+        <translation>差异可能出于偶然（95%：{from} 至 {to} 个百分点）：这些文本不能说明 [CLS] 更差。</translation>
     </message>
     <message>
         <source>The dotted lines show chance.</source>
@@ -8883,7 +8895,7 @@
     </message>
     <message>
         <source>[CLS] is the better vector here, by {points} points (95 %: {low} to {high}): the rule does not hold.</source>
-        <translation>[CLS] 在这里是较好的向量，好 {points} 个百分点（95 %：{low} 至 {high}）：该规律不成立。</translation>
+        <translation>[CLS] 在这里是较好的向量，好 {points} 个百分点（95%：{low} 至 {high}）：该规律不成立。</translation>
     </message>
     <message>
         <source>[CLS], mean and maximum are taken at layer {layer}.</source>
@@ -9262,7 +9274,7 @@ more similar</source>
     </message>
     <message>
         <source>second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>text</source>
@@ -9325,7 +9337,7 @@ more similar</source>
     </message>
     <message>
         <source>Over a table</source>
-        <translation>在表格上</translation>
+        <translation>整个表格</translation>
     </message>
     <message>
         <source>Remove it again</source>
@@ -9812,7 +9824,7 @@ more similar</source>
     </message>
     <message>
         <source>{count} more</source>
-        <translation>另有 {count} 个</translation>
+        <translation>另有 {count} 条</translation>
     </message>
     <message>
         <source>{count} texts</source>
@@ -10011,7 +10023,7 @@ more similar</source>
     </message>
     <message>
         <source>{value} (95 %: {low} to {high})</source>
-        <translation>{value}（95 %：{low} 至 {high}）</translation>
+        <translation>{value}（95%：{low} 至 {high}）</translation>
     </message>
     <message>
         <source>{value} ({low} to {high})</source>
@@ -10073,7 +10085,7 @@ more similar</source>
     <name>RestingWordsDialog</name>
     <message>
         <source>95 % over texts</source>
-        <translation>95 %，按文本</translation>
+        <translation>95%，按文本</translation>
     </message>
     <message>
         <source>A mean over the texts that contain a word. In a single text its effect may be the opposite.</source>
@@ -10488,11 +10500,11 @@ more similar</source>
     <name>RunAdvice</name>
     <message>
         <source>Finished in {duration}. The model is in {name}.</source>
-        <translation>已完成，用时 {duration}。模型在 {name} 中。</translation>
+        <translation>已完成，用时 {duration}。模型保存在“{name}”中。</translation>
     </message>
     <message>
         <source>Finished. The model is in {name}.</source>
-        <translation>已完成。模型在 {name} 中。</translation>
+        <translation>已完成。模型保存在“{name}”中。</translation>
     </message>
     <message>
         <source>It ended before anything was saved.</source>
@@ -10500,11 +10512,11 @@ more similar</source>
     </message>
     <message>
         <source>It ended early. What was saved before is in {name}.</source>
-        <translation>它提前结束了。此前保存的内容在 {name} 中。</translation>
+        <translation>它提前结束了。此前保存的内容在“{name}”中。</translation>
     </message>
     <message>
         <source>It runs in another process. This is what its files in {name} show so far.</source>
-        <translation>它在另一个进程中运行。这里显示它在 {name} 中的文件目前的内容。</translation>
+        <translation>它在另一个进程中运行。这里显示“{name}”中的文件目前反映的情况。</translation>
     </message>
     <message>
         <source>It was stopped before it had learned anything.</source>
@@ -10512,11 +10524,11 @@ more similar</source>
     </message>
     <message>
         <source>Stopped and kept after {duration}. The run is in {name}.</source>
-        <translation>{duration} 后停止并保留。训练记录在 {name} 中。</translation>
+        <translation>已停止并保留，用时 {duration}。训练记录在“{name}”中。</translation>
     </message>
     <message>
         <source>Stopped and kept. The run is in {name}.</source>
-        <translation>已停止并保留。训练记录在 {name} 中。</translation>
+        <translation>已停止并保留。训练记录在“{name}”中。</translation>
     </message>
     <message>
         <source>The loss has not been a number since step {step}. Try a lower learning rate. The last good checkpoint is kept.</source>
@@ -10627,7 +10639,7 @@ more similar</source>
     <name>RunsModel</name>
     <message>
         <source>95 % over the {rows} texts: {low} to {high}</source>
-        <translation>{rows} 条文本上的 95 % 置信区间：{low} 至 {high}</translation>
+        <translation>{rows} 条文本上的 95% 置信区间：{low} 至 {high}</translation>
     </message>
     <message>
         <source>Tick two to compare them, or up to six to overlay their curves</source>
@@ -10647,7 +10659,7 @@ more similar</source>
     </message>
     <message>
         <source>{score} %</source>
-        <translation>{score} %</translation>
+        <translation>{score}%</translation>
     </message>
 </context>
 <context>
@@ -10948,7 +10960,7 @@ more similar</source>
     </message>
     <message>
         <source>Here it says {label}, {share}.</source>
-        <translation>这里它的回答是 {label}，{share}。</translation>
+        <translation>这里它的回答是“{label}”，{share}。</translation>
     </message>
     <message>
         <source>Here “{word}” counts most.</source>
@@ -10964,7 +10976,7 @@ more similar</source>
     </message>
     <message>
         <source>It is still learning. On {rows} held-out rows, its best accuracy so far is {accuracy}, at step {step}. Always answering {label} would score {chance}. Highlighted here: the confusion matrix.</source>
-        <translation>它还在学习。在 {rows} 个留出的行上，目前最高准确率为 {accuracy}，在第 {step} 步。总是回答 {label} 可得 {chance}。此处突出显示的是混淆矩阵。</translation>
+        <translation>它还在学习。在 {rows} 个留出的行上，目前最高准确率为 {accuracy}，在第 {step} 步。总是回答“{label}”可得 {chance}。此处突出显示的是混淆矩阵。</translation>
     </message>
     <message>
         <source>No pretrained model ships with this build.</source>
@@ -10976,7 +10988,7 @@ more similar</source>
     </message>
     <message>
         <source>On {rows} held-out rows, its accuracy is {accuracy}. Always answering {label} would score {chance}. The best checkpoint, of step {step}, is kept. Highlighted here: the confusion matrix.</source>
-        <translation>在 {rows} 个留出的行上，准确率为 {accuracy}。总是回答 {label} 可得 {chance}。保留的是最佳检查点，即第 {step} 步。此处突出显示的是混淆矩阵。</translation>
+        <translation>在 {rows} 个留出的行上，准确率为 {accuracy}。总是回答“{label}”可得 {chance}。保留的是最佳检查点，即第 {step} 步。此处突出显示的是混淆矩阵。</translation>
     </message>
     <message>
         <source>Random weights are taught the labels.</source>
@@ -11043,15 +11055,15 @@ more similar</source>
     </message>
     <message>
         <source>95 % interval</source>
-        <translation>95 % 置信区间</translation>
+        <translation>95% 置信区间</translation>
     </message>
     <message>
         <source>95 %, grouped</source>
-        <translation>95 %，分组</translation>
+        <translation>95%，分组</translation>
     </message>
     <message>
         <source>95 %, singly</source>
-        <translation>95 %，逐条</translation>
+        <translation>95%，逐条</translation>
     </message>
     <message>
         <source>Always “{name}”, the most frequent label of the {count} training rows.</source>
@@ -11079,15 +11091,15 @@ more similar</source>
     </message>
     <message>
         <source>No difference from {name} can be shown: {points} points above{between}.</source>
-        <translation>无法证明与 {name} 有差异：高 {points} 个百分点{between}。</translation>
+        <translation>无法证明与“{name}”有差异：高 {points} 个百分点{between}。</translation>
     </message>
     <message>
         <source>No difference from {name} can be shown: {points} points below{between}.</source>
-        <translation>无法证明与 {name} 有差异：低 {points} 个百分点{between}。</translation>
+        <translation>无法证明与“{name}”有差异：低 {points} 个百分点{between}。</translation>
     </message>
     <message>
         <source>No difference from {name}{between}.</source>
-        <translation>与 {name} 没有差异{between}。</translation>
+        <translation>与“{name}”没有差异{between}。</translation>
     </message>
     <message>
         <source>One text is a near-duplicate of another and is resampled together with it.</source>
@@ -11151,7 +11163,7 @@ more similar</source>
     </message>
     <message>
         <source>p: how often chance gives as large a difference. The interval is 95 %.</source>
-        <translation>p：偶然出现同样大差异的频率。区间为 95 % 置信区间。</translation>
+        <translation>p：偶然出现同样大差异的频率。区间为 95% 置信区间。</translation>
     </message>
     <message>
         <source>the majority class</source>
@@ -11179,11 +11191,11 @@ more similar</source>
     </message>
     <message>
         <source>{points} points above {name}{between}; p {p}.</source>
-        <translation>比 {name} 高 {points} 个百分点{between}；p {p}。</translation>
+        <translation>比“{name}”高 {points} 个百分点{between}；p {p}。</translation>
     </message>
     <message>
         <source>{points} points below {name}{between}; p {p}.</source>
-        <translation>比 {name} 低 {points} 个百分点{between}；p {p}。</translation>
+        <translation>比“{name}”低 {points} 个百分点{between}；p {p}。</translation>
     </message>
 </context>
 <context>
@@ -11597,7 +11609,7 @@ more similar</source>
     </message>
     <message>
         <source>click a word to mask it</source>
-        <translation>点击词可掩盖它</translation>
+        <translation>点击一个词即可掩盖</translation>
     </message>
     <message>
         <source>not in the vocabulary: the model reads {piece}</source>
@@ -11775,7 +11787,7 @@ more similar</source>
     </message>
     <message>
         <source>{size} %</source>
-        <translation>{size} %</translation>
+        <translation>{size}%</translation>
     </message>
 </context>
 <context>
@@ -11862,11 +11874,11 @@ more similar</source>
     <name>SharesCard</name>
     <message>
         <source>95 % interval</source>
-        <translation>95 % 置信区间</translation>
+        <translation>95% 置信区间</translation>
     </message>
     <message>
         <source>95 % intervals</source>
-        <translation>95 % 置信区间</translation>
+        <translation>95% 置信区间</translation>
     </message>
     <message>
         <source>Copied</source>
@@ -12174,7 +12186,7 @@ group | sentence colours it.</source>
         <source>One sentence per line.
 meaning | sentence colours it.</source>
         <translation>每行一个句子。
-写成“含义 | 句子”即可着色。</translation>
+写成“词义 | 句子”即可着色。</translation>
     </message>
     <message>
         <source>Open a table</source>
@@ -12795,7 +12807,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>label {label}</source>
-        <translation>标签 {label}</translation>
+        <translation>标签“{label}”</translation>
     </message>
     <message>
         <source>{count} excluded</source>
@@ -12912,11 +12924,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>90 % of them: up to</source>
-        <translation>90 % 的行不超过</translation>
+        <translation>90% 的行不超过</translation>
     </message>
     <message>
         <source>99 % of them: up to</source>
-        <translation>99 % 的行不超过</translation>
+        <translation>99% 的行不超过</translation>
     </message>
     <message>
         <source>All rows</source>
@@ -13245,11 +13257,11 @@ meaning | sentence colours it.</source>
     <name>TemplatesView</name>
     <message>
         <source>95 %</source>
-        <translation>95 %</translation>
+        <translation>95%</translation>
     </message>
     <message>
         <source>A table with the columns template and targets (he|she), one template per line</source>
-        <translation>含有列 template 和列 targets（he|she）的表格，每行一个模板</translation>
+        <translation>含 template 和 targets（he|she）两列的表格，每行一个模板</translation>
     </message>
     <message>
         <source>Alternatives</source>
@@ -13537,7 +13549,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>Text</source>
@@ -13556,7 +13568,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Line {line} is {label} from now on. The file stays unchanged.</source>
-        <translation>第 {line} 行的标签已改为 {label}。文件保持不变。</translation>
+        <translation>第 {line} 行的标签已改为“{label}”。文件保持不变。</translation>
     </message>
     <message>
         <source>Line {line}: undone.</source>
@@ -13799,7 +13811,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>predicted {label}</source>
-        <translation>预测为 {label}</translation>
+        <translation>预测为“{label}”</translation>
     </message>
     <message>
         <source>right</source>
@@ -13815,7 +13827,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>true {label}</source>
-        <translation>真实标签 {label}</translation>
+        <translation>真实标签“{label}”</translation>
     </message>
     <message>
         <source>true {true}, predicted {predicted}</source>
@@ -13823,7 +13835,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>with the label {name}</source>
-        <translation>带有标签 {name}</translation>
+        <translation>带有标签“{name}”</translation>
     </message>
     <message>
         <source>wrong</source>
@@ -14447,7 +14459,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Equal minutes: each training takes {given}, on the same text, one after the other.</source>
-        <translation>分钟数相等：每次训练 {given} 分钟，用同样的文本，逐个进行。</translation>
+        <translation>每次训练的时间相同：{given} 分钟，用同样的文本，逐个进行。</translation>
     </message>
     <message>
         <source>Equal steps: each member takes {given} steps, however long that takes.</source>
@@ -14900,7 +14912,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Taken: {method}. Cross-validated accuracy {accuracy} (95 %: {low} to {high}).</source>
-        <translation>已采用：{method}。交叉验证准确率 {accuracy}（95 %：{low} 至 {high}）。</translation>
+        <translation>已采用：{method}。交叉验证准确率 {accuracy}（95%：{low} 至 {high}）。</translation>
     </message>
     <message>
         <source>The accuracy above excludes what choosing the best of several adds.</source>
@@ -14908,7 +14920,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The share of rows that a method gets right while it was not trained on them, by cross-validation. The line is its 95 % interval.</source>
-        <translation>交叉验证中，方法在未用于训练的行上答对的比例。横线是它的 95 % 置信区间。</translation>
+        <translation>交叉验证中，方法在未用于训练的行上答对的比例。横线是它的 95% 置信区间。</translation>
     </message>
     <message>
         <source>To be judged:
@@ -14945,7 +14957,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{said} (95 %: {low} to {high})</source>
-        <translation>{said}（95 %：{low} 至 {high}）</translation>
+        <translation>{said}（95%：{low} 至 {high}）</translation>
     </message>
 </context>
 <context>
@@ -15000,7 +15012,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>This weight multiplies number {number} of {letter} and adds to {made}. For {piece}: {x} × {weight} = {product}.</source>
-        <translation>这个权重乘以 {letter} 的第 {number} 个数，结果计入 {made}。对于 {piece}：{x} × {weight} = {product}。</translation>
+        <translation>这个权重乘以 {letter} 的第 {number} 个数，结果计入 {made}。对于{piece}：{x} × {weight} = {product}。</translation>
     </message>
     <message>
         <source>What a hidden word teaches this weight</source>
@@ -15183,7 +15195,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>What you make appears here.</source>
-        <translation>你做出的内容显示在这里。</translation>
+        <translation>你的成果会显示在这里。</translation>
     </message>
     <message>
         <source>Your own table</source>
@@ -15352,7 +15364,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>meaning</source>
-        <translation>含义</translation>
+        <translation>词义</translation>
     </message>
     <message>
         <source>sentence</source>
@@ -15673,6 +15685,18 @@ meaning | sentence colours it.</source>
         <translation>+ 残差</translation>
     </message>
     <message>
+        <source>&lt;i&gt;p&lt;/i&gt; = P&lt;sub&gt;position&lt;/sub&gt;</source>
+        <translation>&lt;i&gt;p&lt;/i&gt; = P&lt;sub&gt;位置&lt;/sub&gt;</translation>
+    </message>
+    <message>
+        <source>&lt;i&gt;s&lt;/i&gt; = S&lt;sub&gt;segment&lt;/sub&gt;</source>
+        <translation>&lt;i&gt;s&lt;/i&gt; = S&lt;sub&gt;段&lt;/sub&gt;</translation>
+    </message>
+    <message>
+        <source>&lt;i&gt;w&lt;/i&gt; = W&lt;sub&gt;id&lt;/sub&gt;</source>
+        <translation>&lt;i&gt;w&lt;/i&gt; = W&lt;sub&gt;id&lt;/sub&gt;</translation>
+    </message>
+    <message>
         <source>= {terms} + {count} others</source>
         <translation>= {terms} + 其余 {count} 项</translation>
     </message>
@@ -15690,7 +15714,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>At {piece}, “{best}” is the most likely of {count} words: {share}.</source>
-        <translation>在 {piece} 处，{count} 个词中“{best}”最有可能：{share}。</translation>
+        <translation>在{piece}处，{count} 个词中“{best}”最有可能：{share}。</translation>
     </message>
     <message>
         <source>Attention</source>
@@ -15770,7 +15794,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>In training, the hidden word is known: for example “{word}” at {piece}. The less likely the model finds it, the larger the loss.</source>
-        <translation>训练时，被掩盖的词是已知的，例如 {piece} 处的“{word}”。模型认为它越不可能，损失就越大。</translation>
+        <translation>训练时，被掩盖的词是已知的，例如{piece}处的“{word}”。模型认为它越不可能，损失就越大。</translation>
     </message>
     <message>
         <source>Loss</source>
@@ -15790,7 +15814,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One row is looked up for {piece}: its word, {width} numbers.</source>
-        <translation>为 {piece} 查出一行：它的词，{width} 个数。</translation>
+        <translation>为{piece}查出一行：它的词，{width} 个数。</translation>
     </message>
     <message>
         <source>One text. The model reads it as {count} pieces.</source>
@@ -15870,11 +15894,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The query of {piece} is compared with every key. With that of {key} it scores {score}.</source>
-        <translation>{piece} 的查询与每个键比较。与 {key} 的键比较，得分为 {score}。</translation>
+        <translation>{piece}的查询与每个键比较。与{key}的键比较，得分为 {score}。</translation>
     </message>
     <message>
         <source>The scores become shares that add up to 1. {piece} looks at {shares}.</source>
-        <translation>得分变成总和为 1 的比例。{piece} 看向：{shares}。</translation>
+        <translation>得分变成总和为 1 的比例。{piece}看向：{shares}。</translation>
     </message>
     <message>
         <source>The vectors of a piece are added, number by number.</source>
@@ -15890,7 +15914,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Three rows are looked up for {piece}: word, segment and position, {width} numbers each.</source>
-        <translation>为 {piece} 查出三行：词、段和位置，各 {width} 个数。</translation>
+        <translation>为{piece}查出三行：词、段和位置，各 {width} 个数。</translation>
     </message>
     <message>
         <source>To guess words, T goes through one more matrix, {activation} and norm.</source>
@@ -15898,7 +15922,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Two rows are looked up for {piece}: word and segment, {width} numbers each.</source>
-        <translation>为 {piece} 查出两行：词和段，各 {width} 个数。</translation>
+        <translation>为{piece}查出两行：词和段，各 {width} 个数。</translation>
     </message>
     <message>
         <source>Two texts, A and B. The model reads them as {count} pieces.</source>
@@ -16150,7 +16174,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>segment</source>
@@ -16246,15 +16270,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{piece} is row {id} of the {count} words, at position {position}.</source>
-        <translation>{piece} 是 {count} 个词中的第 {id} 行，位置为 {position}。</translation>
+        <translation>{piece}是 {count} 个词中的第 {id} 行，位置为 {position}。</translation>
     </message>
     <message>
         <source>{piece} is row {id} of the {count} words, in segment {segment}, at position {position}.</source>
-        <translation>{piece} 是 {count} 个词中的第 {id} 行，在段 {segment} 中，位置为 {position}。</translation>
+        <translation>{piece}是 {count} 个词中的第 {id} 行，在段 {segment} 中，位置为 {position}。</translation>
     </message>
     <message>
         <source>{piece} takes {shares}. Head {head} passes on their values, mixed.</source>
-        <translation>{piece} 取：{shares}。头 {head} 把它们的值混合后传出。</translation>
+        <translation>{piece}取：{shares}。头 {head} 把它们的值混合后传出。</translation>
     </message>
     <message>
         <source>{piece}, layer {layer}</source>
@@ -16266,11 +16290,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{q} of {piece}</source>
-        <translation>{piece} 的 {q}</translation>
+        <translation>{piece}的 {q}</translation>
     </message>
     <message>
         <source>{share} of {piece}</source>
-        <translation>{piece} 的 {share}</translation>
+        <translation>{piece}的 {share}</translation>
     </message>
     <message>
         <source>{step}, layer {layer}</source>
@@ -16278,7 +16302,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{step}, layer {layer}, head {head}</source>
-        <translation>{step}，第 {layer} 层，头 {head}</translation>
+        <translation>{step}，第 {layer} 层，第 {head} 头</translation>
     </message>
     <message>
         <source>{value} in {vectors}</source>
@@ -16365,7 +16389,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>layer {layer}, head {head}</source>
-        <translation>第 {layer} 层，头 {head}</translation>
+        <translation>第 {layer} 层，第 {head} 头</translation>
     </message>
     <message>
         <source>masked, rows rescaled to sum to 1</source>
@@ -16389,7 +16413,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>shown</source>
@@ -16429,7 +16453,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name} has {layers} layers of {heads} heads, so there is no layer {layer}, head {head}. Choose a head that both models have.</source>
-        <translation>{name} 有 {layers} 层，每层 {heads} 个头，没有第 {layer} 层的头 {head}。请选择两个模型都有的头。</translation>
+        <translation>“{name}”有 {layers} 层，每层 {heads} 个头，没有第 {layer} 层第 {head} 头。请选择两个模型都有的头。</translation>
     </message>
 </context>
 <context>
@@ -16444,7 +16468,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>After {steps} steps the sum is off by {share}, more than 1 %. Treat the scores as rough, or choose another baseline.</source>
-        <translation>经过 {steps} 步，总和仍偏差 {share}，超过 1 %。请把得分当作粗略值，或选择其他基线。</translation>
+        <translation>经过 {steps} 步，总和仍偏差 {share}，超过 1%。请把得分当作粗略值，或选择其他基线。</translation>
     </message>
     <message>
         <source>One step at the text itself. The sign shows which way a word pushes. The sizes are rough, and their sum has no meaning.</source>
@@ -16476,7 +16500,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>steps</source>
@@ -16512,7 +16536,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{number} %</source>
-        <translation>{number} %</translation>
+        <translation>{number}%</translation>
     </message>
 </context>
 <context>
@@ -16620,6 +16644,13 @@ meaning | sentence colours it.</source>
     <message>
         <source>{stage}: fine-tuning, seed {seed}</source>
         <translation>{stage}：微调，随机种子 {seed}</translation>
+    </message>
+</context>
+<context>
+    <name>clause</name>
+    <message>
+        <source>; </source>
+        <translation>；</translation>
     </message>
 </context>
 <context>
@@ -16873,12 +16904,20 @@ meaning | sentence colours it.</source>
         <translation>备选项写在花括号中，含一个 [MASK]</translation>
     </message>
     <message>
+        <source>ambiguous option: %(option)s could match %(matches)s</source>
+        <translation>选项有歧义：%(option)s 可能是 %(matches)s</translation>
+    </message>
+    <message>
         <source>analogies (a b c d, one per line, or a folder of such files), or word, word, similarity</source>
         <translation>类比（a b c d，每行一条，或含有此类文件的文件夹），或“词、词、相似度”</translation>
     </message>
     <message>
         <source>another part; repeatable</source>
         <translation>数据的另一部分；可重复</translation>
+    </message>
+    <message>
+        <source>argument %(argument_name)s: %(message)s</source>
+        <translation>参数 %(argument_name)s：%(message)s</translation>
     </message>
     <message>
         <source>ask all members of a family all questions, and write the table into its card</source>
@@ -16955,6 +16994,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>everything in one file</source>
         <translation>全部放进一个文件</translation>
+    </message>
+    <message>
+        <source>expected at least one argument</source>
+        <translation>至少需要一个值</translation>
+    </message>
+    <message>
+        <source>expected at most one argument</source>
+        <translation>最多只能有一个值</translation>
+    </message>
+    <message>
+        <source>expected one argument</source>
+        <translation>需要一个值</translation>
     </message>
     <message>
         <source>files of either kind, or folders of analogies</source>
@@ -17045,6 +17096,10 @@ meaning | sentence colours it.</source>
         <translation>词片合成一个向量的方式；默认：按文件夹中 sentence-transformers 文件所写，否则用 mean</translation>
     </message>
     <message>
+        <source>ignored explicit argument %r</source>
+        <translation>不需要值 %r</translation>
+    </message>
+    <message>
         <source>in each interval, draw near-duplicates together, as the doctor finds them</source>
         <translation>计算各置信区间时，把数据体检找出的近似重复一起重抽样</translation>
     </message>
@@ -17055,6 +17110,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>instead: the rows that the run held out</source>
         <translation>改为用训练记录留出的行</translation>
+    </message>
+    <message>
+        <source>invalid %(type)s value: %(value)r</source>
+        <translation>%(value)r 不是有效的 %(type)s 值</translation>
+    </message>
+    <message>
+        <source>invalid choice: %(value)r (choose from %(choices)s)</source>
+        <translation>%(value)r 不可用（可选：%(choices)s）</translation>
     </message>
     <message>
         <source>its folder, its .index, the name that its files begin with, or a zip</source>
@@ -17125,6 +17188,10 @@ meaning | sentence colours it.</source>
         <translation>把头的输出乘以 0 到 2 之间的数；0 为关闭；可重复</translation>
     </message>
     <message>
+        <source>not allowed with argument %s</source>
+        <translation>不能与参数 %s 同时使用</translation>
+    </message>
+    <message>
         <source>of one core at work, assumed where the processor’s meter cannot be read</source>
         <translation>单个核心工作时的瓦数，无法读取处理器自带的计量功能时采用</translation>
     </message>
@@ -17135,6 +17202,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>one graph for any batch and length, checked in onnxruntime, and a program that uses it</source>
         <translation>适用于任意批次和长度的单个计算图，在 onnxruntime 中检查过，附带使用它的程序</translation>
+    </message>
+    <message>
+        <source>one of the arguments %s is required</source>
+        <translation>需要以下参数之一：%s</translation>
     </message>
     <message>
         <source>one setting; repeatable</source>
@@ -17241,8 +17312,8 @@ meaning | sentence colours it.</source>
         <translation>每种方法的训练次数，每次用不同的随机种子</translation>
     </message>
     <message>
-        <source>say everything in this language, one of en, zh; also by CLOZE_LANG</source>
-        <translation>所有内容都用这种语言显示，可选 en, zh；也可用 CLOZE_LANG 指定</translation>
+        <source>say everything in this language; also by CLOZE_LANG</source>
+        <translation>所有内容都用这种语言显示；也可用 CLOZE_LANG 指定</translation>
     </message>
     <message>
         <source>scale each vector to length 1</source>
@@ -17346,7 +17417,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>the column of the labels; default: detected where --text is, too</source>
-        <translation>标签所在的列；默认：自动检测 --text 时一并检测</translation>
+        <translation>标签所在的列；默认：与 --text 一样自动检测</translation>
     </message>
     <message>
         <source>the column of the other sentence</source>
@@ -17370,7 +17441,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>the column with the second text</source>
-        <translation>第二条文本所在的列</translation>
+        <translation>第二段文本所在的列</translation>
     </message>
     <message>
         <source>the column with the text</source>
@@ -17399,6 +17470,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>the folder that holds them; default: the window’s</source>
         <translation>存放训练记录的文件夹；默认：窗口使用的文件夹</translation>
+    </message>
+    <message>
+        <source>the following arguments are required: %s</source>
+        <translation>缺少必需的参数：%s</translation>
     </message>
     <message>
         <source>the label that words support or oppose</source>
@@ -17479,6 +17554,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>turn a head off, both counted from 1; LAYER alone for all its heads; repeatable</source>
         <translation>关闭一个头，层和头都从 1 起计；只写 LAYER 则关闭该层所有头；可重复</translation>
+    </message>
+    <message>
+        <source>unrecognized arguments: %s</source>
+        <translation>无法识别的参数：%s</translation>
+    </message>
+    <message>
+        <source>usage: </source>
+        <translation>用法：</translation>
     </message>
     <message>
         <source>use only the cache of this computer</source>
@@ -17596,6 +17679,10 @@ meaning | sentence colours it.</source>
         <source>write where every head looks, as an .npz file</source>
         <translation>把每个头看向哪里写入 .npz 文件</translation>
     </message>
+    <message>
+        <source>{message}. See: {command}</source>
+        <translation>{message}。请看：{command}</translation>
+    </message>
 </context>
 <context>
     <name>embeddings</name>
@@ -17654,6 +17741,10 @@ meaning | sentence colours it.</source>
 </context>
 <context>
     <name>engine</name>
+    <message>
+        <source> (95 %: {low:.4f} to {high:.4f})</source>
+        <translation>（95 %：{low:.4f} 至 {high:.4f}）</translation>
+    </message>
     <message>
         <source> Pairs with swapped sides count too.</source>
         <translation> 两段文本互换位置的文本对也算在内。</translation>
@@ -17756,11 +17847,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>900 Chinese sentences from Wikipedia with the right text of each. A program put errors into 496 of them: characters of the same sound. It takes a pretrained Chinese model.</source>
-        <translation type="unfinished"></translation>
+        <translation>900 个来自维基百科的中文句子，各配正确文本。程序在其中 496 个句子里加入了错误：同音字。需要预训练的中文模型。</translation>
     </message>
     <message>
         <source>900 Chinese sentences with their right texts</source>
-        <translation type="unfinished"></translation>
+        <translation>900 个中文句子及其正确文本</translation>
     </message>
     <message>
         <source>922 questions with passages, 2 labels</source>
@@ -18044,7 +18135,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A sentence is scored as a whole. Replace [MASK] with a word.</source>
-        <translation>句子作为整体计分。请把 [MASK] 换成词。</translation>
+        <translation>句子是整句计分的。请把 [MASK] 换成词。</translation>
     </message>
     <message>
         <source>A small DeBERTa-v3: English tasks without a GPU, but no masked words</source>
@@ -18188,7 +18279,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Also ask whether a second text follows the first. Half the time it comes from another document. Pairs are truncated to fit, so one pass over the text shows only part of it. At a length of 128 it shows about 87 % of the pieces, at 64 about 73 %, at 32 about 43 %. Off: all of it, once, and masked words are learned faster: after 25 minutes on two cores, mini had a loss of 3.19 and not 3.45.</source>
-        <translation>同时询问第二段文本是否接在第一段之后。有一半的第二段来自别的文档。文本对要截断才放得下，所以通读一遍只能看到一部分文本。长度为 128 时约看到 87 % 的词片，64 时约 73 %，32 时约 43 %。关闭：全部文本各读一遍，掩码词也学得更快：在两个核心上训练 25 分钟后，mini 模型的损失为 3.19，而不是 3.45。</translation>
+        <translation>同时询问第二段文本是否接在第一段之后。有一半的第二段来自别的文档。文本对要截断才放得下，所以通读一遍只能看到一部分文本。长度为 128 时约看到 87% 的词片，64 时约 73%，32 时约 43%。关闭：全部文本各读一遍，掩码词也学得更快：在两个核心上训练 25 分钟后，mini 模型的损失为 3.19，而不是 3.45。</translation>
     </message>
     <message>
         <source>Also ask, during pretraining, whether a second text follows the first. It is only asked if most documents have several sentences and the model has a part for it.</source>
@@ -18492,7 +18583,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>By perplexity, {member} is less than twice as good as word frequencies: it has not learned enough.</source>
-        <translation>按困惑度，{member} 还不到词频的两倍好：它学得还不够。</translation>
+        <translation>按困惑度衡量，{member} 的表现还不到词频基线的两倍：它学得还不够。</translation>
     </message>
     <message>
         <source>Byte-level BPE: merges in the order in which they were learned</source>
@@ -18505,6 +18596,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>CMRC 2018</source>
         <translation>CMRC 2018</translation>
+    </message>
+    <message>
+        <source>CPU · {count} core</source>
+        <translation>CPU · {count} 核</translation>
+    </message>
+    <message>
+        <source>CPU · {count} cores</source>
+        <translation>CPU · {count} 核</translation>
     </message>
     <message>
         <source>CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or SQLite</source>
@@ -18564,7 +18663,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Chinese: which character is wrong?</source>
-        <translation type="unfinished"></translation>
+        <translation>中文：哪个字错了？</translation>
     </message>
     <message>
         <source>Choose a model for the language of the texts.</source>
@@ -18700,7 +18799,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Columns {text} and {right} hold the same texts but for a few characters, so the task is to correct one into the other.</source>
-        <translation type="unfinished"></translation>
+        <translation>列 {text} 和列 {right} 的文本只有少数字符不同，因此任务是文本纠错：把前者纠正为后者。</translation>
     </message>
     <message>
         <source>Compare with the next one: one word makes all the difference.</source>
@@ -18956,7 +19055,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Estimated from a model’s answers, corrected for its errors on {held:,} {part} rows.</source>
-        <translation>根据模型的回答估计，并按模型在 {held:,} 个 {part} 行上的错误加以校正。</translation>
+        <translation>根据模型的回答估计，并按模型在 {held:,} 个{part}行上的错误加以校正。</translation>
     </message>
     <message>
         <source>Estimated from {labelled:,} texts with a label, repeats included, and a model’s answers to the others. Its errors are counted on {held:,} texts drawn at random.</source>
@@ -19088,7 +19187,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Filling two blanks independently loses something</source>
-        <translation>两个空独立填会有所损失</translation>
+        <translation>独立填两个空会有损失</translation>
     </message>
     <message>
         <source>Film reviews: for or against</source>
@@ -19116,7 +19215,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Fine-tuning all of BERT answers more than its frozen vectors.</source>
-        <translation>微调整个 BERT，比用其冻结的向量答对更多。</translation>
+        <translation>微调整个 BERT 比使用其冻结的向量答对更多。</translation>
     </message>
     <message>
         <source>Fine-tuning needs texts with different labels.</source>
@@ -19168,7 +19267,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>For correction: the share of right pieces that are masked in training, drawn again in each step. Without masks a model learns to copy, and corrects only what it has seen (Wu et al. 2023). 0: none.</source>
-        <translation type="unfinished"></translation>
+        <translation>用于纠错：训练时，正确的词片中掩盖的比例，每一步重新抽取。如果不掩盖，模型会学成照抄，只能纠正见过的错误（Wu 等，2023）。0：不掩盖。</translation>
     </message>
     <message>
         <source>For models that start at random: examples start at this length and double up to the maximum. Short ones teach close neighbours first. 0: the maximum from the start.</source>
@@ -19392,7 +19491,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>How many of the first layers stay frozen, together with the embeddings, which saves time and memory. Training only the last quarter reached 90 % of the quality in Lee et al. 2019. 0: all layers learn.</source>
-        <translation>前多少层连同嵌入一起冻结，可节省时间和内存。在 Lee et al. 2019 中，只训练最后四分之一的层，就达到了 90 % 的效果。0：所有层都学习。</translation>
+        <translation>前多少层连同嵌入一起冻结，可节省时间和内存。在 Lee et al. 2019 中，只训练最后四分之一的层，就达到了 90% 的效果。0：所有层都学习。</translation>
     </message>
     <message>
         <source>How many of the last layers, with the pooler, start from random weights. What they learned in pretraining can hinder when rows are few and runs fail by chance (Zhang et al. 2021). 0: none.</source>
@@ -19611,6 +19710,10 @@ meaning | sentence colours it.</source>
         <translation>保留中间权重</translation>
     </message>
     <message>
+        <source>Keep it? [y/N] </source>
+        <translation>要保留吗？[y/N] </translation>
+    </message>
+    <message>
         <source>Keep only this many of the model’s pieces when pretraining begins, those that its text uses most. The base stage keeps them all. 0: keep all.</source>
         <translation>预训练开始时，只保留模型的这么多个词片，即预训练文本最常用的那些。基础阶段保留全部。0：全部保留。</translation>
     </message>
@@ -19619,12 +19722,20 @@ meaning | sentence colours it.</source>
         <translation>只保留模型的这么多个词片及其嵌入，即文本最常用的那些。单个字符全部保留。0：全部保留。</translation>
     </message>
     <message>
+        <source>Kept in {folder}. Continue with: {command}</source>
+        <translation>已保存在 {folder}。继续请运行：{command}</translation>
+    </message>
+    <message>
         <source>Kept, though Cloze does not use it: {names}.</source>
         <translation>已保留，但 Cloze 不使用：{names}。</translation>
     </message>
     <message>
         <source>Kept.</source>
         <translation>已保留。</translation>
+    </message>
+    <message>
+        <source>Kept: {path}</source>
+        <translation>已保留：{path}</translation>
     </message>
     <message>
         <source>Korean</source>
@@ -19780,7 +19891,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Line {line} has no piece that the vocabulary knows.</source>
-        <translation type="unfinished"></translation>
+        <translation>第 {line} 行没有词表能识别的词片。</translation>
     </message>
     <message>
         <source>Line {line} has no text in column {column}.</source>
@@ -19816,7 +19927,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Line {line} has {count} pieces in its text and {other} in the right text, so they cannot be compared place by place.</source>
-        <translation type="unfinished"></translation>
+        <translation>第 {line} 行的文本有 {count} 个词片，正确文本有 {other} 个，因此无法逐个位置比较。</translation>
     </message>
     <message>
         <source>Line {line} has {found} columns; most lines have {width}.</source>
@@ -20088,15 +20199,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Measured on {rows} {split} rows.</source>
-        <translation>测量所用的行：{rows}（{split}）。</translation>
+        <translation>在 {rows} 个{split}行上测量。</translation>
     </message>
     <message>
         <source>Measured on {rows} {split} rows. With so many, the 95 % interval of the base’s {metric} is {low:.4f} to {high:.4f}, whatever the seeds do.</source>
-        <translation>测量所用的行：{rows}（{split}）。用这么多行测量，无论随机种子如何，基础阶段 {metric} 的 95 % 置信区间都是 {low:.4f} 至 {high:.4f}。</translation>
+        <translation>在 {rows} 个{split}行上测量。行数如此，无论随机种子如何，基础阶段 {metric} 的 95% 置信区间都是 {low:.4f} 至 {high:.4f}。</translation>
     </message>
     <message>
         <source>Measured on {rows} {split} rows. With so many, the 95 % interval of the {metric} of the base’s first run is {low:.4f} to {high:.4f}, whatever the seeds do.</source>
-        <translation>测量所用的行：{rows}（{split}）。用这么多行测量，无论随机种子如何，基础阶段第一次训练的 {metric} 的 95 % 置信区间都是 {low:.4f} 至 {high:.4f}。</translation>
+        <translation>在 {rows} 个{split}行上测量。行数如此，无论随机种子如何，基础阶段第一次训练的 {metric} 的 95% 置信区间都是 {low:.4f} 至 {high:.4f}。</translation>
     </message>
     <message>
         <source>Measured questions: {used:,}. Without a known answer: {unknown:,}. Rows that are not questions and do not count: {unread:,}.</source>
@@ -20312,7 +20423,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>No label of any of the {rows} {split} rows reaches a probability of 0.5. The chosen thresholds are lower, and with them the model answers. More training would help.</source>
-        <translation>在全部 {rows} 个 {split} 行上，没有标签的概率达到 0.5。选出的阈值更低，用这些阈值模型才给出回答。延长训练会有帮助。</translation>
+        <translation>在全部 {rows} 个{split}行上，没有标签的概率达到 0.5。选出的阈值更低，用这些阈值模型才给出回答。延长训练会有帮助。</translation>
     </message>
     <message>
         <source>No member of this family has word vectors: an n-gram only counts.</source>
@@ -20387,6 +20498,10 @@ meaning | sentence colours it.</source>
         <translation>没有剩下可用于训练的行。</translation>
     </message>
     <message>
+        <source>No runs yet in {path}.</source>
+        <translation>{path} 中还没有训练记录。</translation>
+    </message>
+    <message>
         <source>No temperature can be fitted. That takes {least} texts, each with one of several labels.</source>
         <translation>无法拟合温度。这需要 {least} 条文本，每条带有多个标签之一。</translation>
     </message>
@@ -20396,7 +20511,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>No text differs from its right text in column {column}, so there is nothing to correct. Choose another column.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有文本与列 {column} 中的正确文本不同，因此没有可纠正的内容。请选择其他列。</translation>
     </message>
     <message>
         <source>No text is chosen. Choose files or a folder.</source>
@@ -20455,6 +20570,10 @@ meaning | sentence colours it.</source>
         <translation>不完全一致。</translation>
     </message>
     <message>
+        <source>Not kept. To keep it: {command}</source>
+        <translation>没有保留。要保留，请运行：{command}</translation>
+    </message>
+    <message>
         <source>Not needed here: ALBERT’s head for the order of texts ({count} tensors).</source>
         <translation>这里不需要：ALBERT 判断文本顺序的头（{count} 个张量）。</translation>
     </message>
@@ -20511,6 +20630,10 @@ meaning | sentence colours it.</source>
         <translation>没有文本就无法训练。请先选择文本列。</translation>
     </message>
     <message>
+        <source>Nothing doubtful was found.</source>
+        <translation>没有发现可疑之处。</translation>
+    </message>
+    <message>
         <source>Nothing is changed: capitals, accents and full-width letters stay.</source>
         <translation>不做任何更改：大写字母、重音符号和全角字母都保留。</translation>
     </message>
@@ -20532,7 +20655,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Number of seeds: {seeds}. From {least} seeds on, a 95 % interval separates a difference from chance.</source>
-        <translation>随机种子数：{seeds}。至少有 {least} 个随机种子时，才能用 95 % 置信区间区分差异与偶然。</translation>
+        <translation>随机种子数：{seeds}。至少有 {least} 个随机种子时，才能用 95% 置信区间区分差异与偶然。</translation>
     </message>
     <message>
         <source>Number of the text</source>
@@ -20576,15 +20699,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Of the chosen tokens, the share replaced by [MASK]. BERT: 80 %.</source>
-        <translation>选中的词元中，换成 [MASK] 的比例。BERT：80 %。</translation>
+        <translation>选中的词元中，换成 [MASK] 的比例。BERT：80%。</translation>
     </message>
     <message>
         <source>Of the chosen tokens, the share replaced by a random token. BERT: 10 %. The rest is shown unchanged.</source>
-        <translation>选中的词元中，换成随机词元的比例。BERT：10 %。其余的保持不变。</translation>
+        <translation>选中的词元中，换成随机词元的比例。BERT：10%。其余的保持不变。</translation>
     </message>
     <message>
         <source>Of the {total:,} texts in {name}, {share} % are “{label}” (95 % interval {low} to {high} %).</source>
-        <translation>{name} 的 {total:,} 条文本中，{share} % 是“{label}”（95 % 置信区间 {low} 至 {high} %）。</translation>
+        <translation>{name} 的 {total:,} 条文本中，{share}% 是“{label}”（95% 置信区间 {low} 至 {high}%）。</translation>
     </message>
     <message>
         <source>Of two blanks in a row, the second is predicted better once the first is filled. Guessing both at once, independently, loses something.</source>
@@ -20600,11 +20723,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>On {held:,} of the same texts, column {column} agrees with {share} % of your labels (95 % interval {low} to {high} %).</source>
-        <translation>在其中 {held:,} 条文本上，列 {column} 与你的标签有 {share} % 一致（95 % 置信区间 {low} 至 {high} %）。</translation>
+        <translation>在其中 {held:,} 条文本上，列 {column} 与你的标签有 {share}% 一致（95% 置信区间 {low} 至 {high}%）。</translation>
     </message>
     <message>
         <source>On {held:,} {part} texts that it did not learn from, the model agrees with {share} % of your labels (95 % interval {low} to {high} %).</source>
-        <translation>在模型没有学过的 {held:,} 条 {part} 文本上，模型与你的标签有 {share} % 一致（95 % 置信区间 {low} 至 {high} %）。</translation>
+        <translation>在模型没有学过的 {held:,} 条{part}文本上，模型与你的标签有 {share}% 一致（95% 置信区间 {low} 至 {high}%）。</translation>
     </message>
     <message>
         <source>One becomes {pieces} pieces, parts of the character.</source>
@@ -20784,11 +20907,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One text of {name} is in several rows with different right texts.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 1 条文本出现在多行中，正确文本各不相同。</translation>
     </message>
     <message>
         <source>One text of {name} is longer than {length} pieces and is truncated.</source>
-        <translation>{name} 有 1 条文本超过 {length} 个词片，会截断。</translation>
+        <translation>{name} 有 1 条文本超过 {length} 个词片，会被截断。</translation>
     </message>
     <message>
         <source>One text of {name} occurs again with the same endings, but another right one.</source>
@@ -20856,7 +20979,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Pairs of up to {length} pieces show {percent} % of the text in each pass. The rest is truncated to make them fit.</source>
-        <translation>长度不超过 {length} 个词片的文本对，每一遍能看到 {percent} % 的文本。其余的为了放得下而截断。</translation>
+        <translation>长度不超过 {length} 个词片的文本对，每一遍能看到 {percent}% 的文本。其余的为了放得下而截断。</translation>
     </message>
     <message>
         <source>Pairs: does B follow A?</source>
@@ -20896,7 +21019,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Pieces kept of each text, special tokens included. Longer texts are truncated, but passages with questions, tagged texts and texts to be corrected are read in windows of this length. 0: 128, for questions 384.</source>
-        <translation type="unfinished"></translation>
+        <translation>每条文本保留的词片数，含特殊词元。更长的文本会截断，但带问题的篇章、带标记的文本和待纠错的文本按这个长度的窗口读取。0：128，问答为 384。</translation>
     </message>
     <message>
         <source>Pieces of an example, special tokens included.</source>
@@ -20948,7 +21071,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Pretrain for so many minutes on it. Give either minutes or steps.</source>
-        <translation>用领域文本预训练这么多分钟。分钟数和步数只给其中一个。</translation>
+        <translation>在领域文本上预训练的分钟数。分钟数和步数只填其中一个。</translation>
     </message>
     <message>
         <source>Pretrain for so many minutes on it. Neither minutes nor steps: no such stage.</source>
@@ -21212,7 +21335,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -21403,6 +21526,14 @@ meaning | sentence colours it.</source>
         <translation>逐次减半时停止：在 {count} 个中排第 {place}，已完成 {share:.0%} 的步数。</translation>
     </message>
     <message>
+        <source>Stopped.</source>
+        <translation>已停止。</translation>
+    </message>
+    <message>
+        <source>Stopping ...</source>
+        <translation>正在停止……</translation>
+    </message>
+    <message>
         <source>Stride</source>
         <translation>步幅</translation>
     </message>
@@ -21420,7 +21551,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>TF-IDF is as good or better: {words:.3f} against {accuracy:.3f}. Cloze makes no model of it, so a method with an encoder is taken.</source>
-        <translation>TF-IDF 同样好或更好：{words:.3f} 对 {accuracy:.3f}。Cloze 不用它生成模型，因此采用带编码器的方法。</translation>
+        <translation>TF-IDF 不相上下或更好：{words:.3f}，而编码器为 {accuracy:.3f}。Cloze 不会用 TF-IDF 生成模型，因此采用带编码器的方法。</translation>
     </message>
     <message>
         <source>Tags of words</source>
@@ -21516,7 +21647,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The 95 % intervals are over {seeds} seeds of fine-tuning (Student’s t). Those of a gain are over the differences seed by seed. Each stage was pretrained once, so they do not cover another pretraining.</source>
-        <translation>95 % 置信区间根据微调的 {seeds} 个随机种子得出（学生 t 分布）。提升的置信区间根据各随机种子的逐一差值得出。每个阶段只预训练了一次，因此置信区间不反映重新预训练的变化。</translation>
+        <translation>95% 置信区间根据微调的 {seeds} 个随机种子得出（学生 t 分布）。提升的置信区间根据各随机种子的逐一差值得出。每个阶段只预训练了一次，因此置信区间不反映重新预训练的变化。</translation>
     </message>
     <message>
         <source>The BERT paper’s own example of masking. Mask “hairy” and see which words the model expects.</source>
@@ -21584,7 +21715,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The column to predict. For several labels a row, name columns of 0 and 1 with commas between them. For correction, the column of right texts. Empty: found in the table.</source>
-        <translation type="unfinished"></translation>
+        <translation>要预测的列。如果每行有多个标签，请列出取值为 0 和 1 的列，用逗号分隔。用于纠错时，是正确文本列。留空：在表格中查找。</translation>
     </message>
     <message>
         <source>The column to read when the domain text is a table.</source>
@@ -21616,7 +21747,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The correction assumes that a label’s texts look the same in this table as in the {part} rows. Only the shares may differ.</source>
-        <translation>这种校正假定：带有同一标签的文本，在这个表格中与在 {part} 行中是一样的，只有比例可以不同。</translation>
+        <translation>这种校正假定：带有同一标签的文本，在这个表格中与在{part}行中是一样的，只有比例可以不同。</translation>
     </message>
     <message>
         <source>The cost is not known, since the model is not from a run here and no labelled file was named. Its numbers for {count} texts differ by {mean:.2g} on average, by {most:.2g} at most.</source>
@@ -21648,7 +21779,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The encoding looks like {encoding}. If letters are wrong, choose another.</source>
-        <translation>编码看起来是 {encoding}。如果文字有误，请选择其他编码。</translation>
+        <translation>编码看起来是 {encoding}。如果出现乱码，请选择其他编码。</translation>
     </message>
     <message>
         <source>The encoding of {path} is unclear. Choose one, such as cp1252 or shift_jis.</source>
@@ -21872,7 +22003,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model answers none of the {count} {split} questions. It finds that no passage holds the answer.</source>
-        <translation>{count} 个 {split} 问题，模型一个也没有回答。它认为没有篇章含有答案。</translation>
+        <translation>{count} 个{split}问题，模型一个也没有回答。它认为没有篇章含有答案。</translation>
     </message>
     <message>
         <source>The model came without a masked-word head. The loss before {stage} text is that of a new head and says little about the model.</source>
@@ -21880,7 +22011,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model changes nothing in the {split} texts, of which {count:,} hold errors. Train longer, or at a higher rate.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型没有改动任何{split}文本，而其中有 {count:,} 条含有错误。请延长训练，或提高学习率。</translation>
     </message>
     <message>
         <source>The model does not read the rest.</source>
@@ -21888,11 +22019,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model finds no entity in the {split} texts, which hold {count:,}. It has learned that most words are none. Train longer, or at a higher rate.</source>
-        <translation>模型在 {split} 文本中没有找到实体，而其中有 {count:,} 个。它只学到大多数词不是实体。请延长训练，或提高学习率。</translation>
+        <translation>模型在{split}文本中没有找到实体，而其中有 {count:,} 个。它只学到大多数词不是实体。请延长训练，或提高学习率。</translation>
     </message>
     <message>
         <source>The model gives none of the {rows} {split} rows a label, though {count} have one. Train longer, or look at the probabilities.</source>
-        <translation>模型没有给任何一个 {split} 行标签（共 {rows} 行），而其中 {count} 行有标签。请延长训练，或查看概率。</translation>
+        <translation>模型没有给任何一个{split}行标签（共 {rows} 行），而其中 {count} 行有标签。请延长训练，或查看概率。</translation>
     </message>
     <message>
         <source>The model has no pooler.</source>
@@ -21940,7 +22071,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model predicts {label} for all {rows} {split} rows, though they carry {count} labels. It does not distinguish them.</source>
-        <translation>模型对全部 {rows} 个 {split} 行都预测 {label}，而这些行有 {count} 种标签。模型不能区分它们。</translation>
+        <translation>模型对全部 {rows} 个{split}行都预测 {label}，而这些行有 {count} 种标签。模型不能区分它们。</translation>
     </message>
     <message>
         <source>The model was trained on all {total:,} of these texts, so the score shows what it remembers, not what it can do.</source>
@@ -22103,6 +22234,10 @@ meaning | sentence colours it.</source>
         <translation>对于一行，其他行能说明的只是每个标签有多常见。</translation>
     </message>
     <message>
+        <source>The output could not be written: {reason}.</source>
+        <translation>无法写入输出：{reason}。</translation>
+    </message>
+    <message>
         <source>The pair in the BERT paper’s picture of the input: words, segments and positions.</source>
         <translation>BERT 论文的输入图中的句子对：词、段和位置。</translation>
     </message>
@@ -22140,11 +22275,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The predictions do not vary: the model predicts {number} for all {rows} {split} rows. It does not distinguish them, and no correlation can be computed.</source>
-        <translation>预测没有变化：模型对全部 {rows} 个 {split} 行都预测 {number}。它不区分各行，因此无法计算相关系数。</translation>
+        <translation>预测没有变化：模型对全部 {rows} 个{split}行都预测 {number}。它不区分各行，因此无法计算相关系数。</translation>
     </message>
     <message>
         <source>The predictions hardly differ. On the {rows} {split} rows their standard deviation is {predicted}, that of the true numbers {true}. Train longer, or with a higher learning rate.</source>
-        <translation>预测几乎没有差别。在 {rows} 个 {split} 行上，预测的标准差为 {predicted}，真实数值的标准差为 {true}。请延长训练，或提高学习率。</translation>
+        <translation>预测几乎没有差别。在 {rows} 个{split}行上，预测的标准差为 {predicted}，真实数值的标准差为 {true}。请延长训练，或提高学习率。</translation>
     </message>
     <message>
         <source>The process that did this was ended from outside ({code}). Try again.</source>
@@ -22169,6 +22304,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The question-answering head is new and starts from random weights.</source>
         <translation>问答头是新的，从随机权重开始。</translation>
+    </message>
+    <message>
+        <source>The queue is empty.</source>
+        <translation>队列为空。</translation>
     </message>
     <message>
         <source>The quote that opens in line {line} closes in the middle of a cell, in line {end}. Double the quotes within the cell, or set quoting to none.</source>
@@ -22236,7 +22375,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The run {path} held out no {split} texts.</source>
-        <translation>训练记录 {path} 没有留出 {split} 文本。</translation>
+        <translation>训练记录 {path} 没有留出{split}文本。</translation>
     </message>
     <message>
         <source>The run’s tokens in {path} are not complete, and the text has changed since. The run cannot continue as it was. Start a new one.</source>
@@ -22336,7 +22475,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The share of tokens that the model has to guess. BERT: 15 %.</source>
-        <translation>模型需要猜测的词元所占的比例。BERT：15 %。</translation>
+        <translation>模型需要猜测的词元所占的比例。BERT：15%。</translation>
     </message>
     <message>
         <source>The share of values dropped at random in each layer, against overfitting.</source>
@@ -22380,7 +22519,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The starting model was already trained on {count:,} of the {total:,} {part} texts, so the {part} score will look too good.{way}</source>
-        <translation>{total:,} 条 {part} 文本中有 {count:,} 条已用于训练起始模型，因此 {part} 得分会显得过好。{way}</translation>
+        <translation>{total:,} 条{part}文本中有 {count:,} 条已用于训练起始模型，因此{part}得分会显得过好。{way}</translation>
     </message>
     <message>
         <source>The starting model was made to be read as the mean of all tokens, but this run reads [CLS]. Set pooling to the mean if you want it.</source>
@@ -22392,7 +22531,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The starting model was trained on this very file ({name}, {rows:,} rows), so the {part} score will look too good.</source>
-        <translation>起始模型就是用这个文件（{name}，{rows:,} 行）训练的，因此 {part} 得分会显得过好。</translation>
+        <translation>起始模型就是用这个文件（{name}，{rows:,} 行）训练的，因此{part}得分会显得过好。</translation>
     </message>
     <message>
         <source>The table has labels of another kind than the model’s answers, so the file omits them.</source>
@@ -22412,7 +22551,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The task {task} is learned in one way alone, so there are no methods to compare.</source>
-        <translation type="unfinished"></translation>
+        <translation>任务 {task} 只有一种学习方式，因此没有方法可以比较。</translation>
     </message>
     <message>
         <source>The teacher {path} has changed since the run began, so the run cannot continue. Start a new one.</source>
@@ -22528,7 +22667,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The true numbers do not vary: all {rows} {split} rows have {number}, so no correlation can be computed.</source>
-        <translation>真实数值没有变化：全部 {rows} 个 {split} 行都是 {number}，因此无法计算相关系数。</translation>
+        <translation>真实数值没有变化：全部 {rows} 个{split}行都是 {number}，因此无法计算相关系数。</translation>
     </message>
     <message>
         <source>The two models do different things: {first} and {second}.</source>
@@ -22592,7 +22731,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The vocabulary holds a token twice ({names}). As in transformers, the last one counts.</source>
-        <translation type="unfinished"></translation>
+        <translation>词表中有重复的词元（{names}）。与 transformers 相同，以最后一个为准。</translation>
     </message>
     <message>
         <source>The vocabulary holds only special tokens. Choose another vocabulary.</source>
@@ -22659,6 +22798,10 @@ meaning | sentence colours it.</source>
         <translation>对这段文本，{name} 的权重算不出有限的数值。</translation>
     </message>
     <message>
+        <source>The whole graph</source>
+        <translation>完整的计算图</translation>
+    </message>
+    <message>
         <source>The words of {name} seem to carry tags, such as {word}. Write one word per line, a tab, and its tag, with a blank line after each sentence.</source>
         <translation>{name} 中的词似乎带有标记，例如 {word}。请每行写一个词、一个制表符和它的标记，每句之后空一行。</translation>
     </message>
@@ -22676,7 +22819,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The {part} data is held out: {questions:,} questions about {total:,} passages, none of them in the training data.</source>
-        <translation>{part} 数据已留出：{questions:,} 个问题，涉及 {total:,} 个篇章，都不在训练数据中。</translation>
+        <translation>{part}数据已留出：{questions:,} 个问题，涉及 {total:,} 个篇章，都不在训练数据中。</translation>
     </message>
     <message>
         <source>There are no paragraphs with questions where they should be ({where}).</source>
@@ -22744,7 +22887,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is no layer {layer}, head {head}: this model has layers 1 to {layers} of {heads} heads each.</source>
-        <translation>没有第 {layer} 层，头 {head}：这个模型有第 1 至 {layers} 层，每层 {heads} 个头。</translation>
+        <translation>没有第 {layer} 层第 {head} 头：这个模型有第 1 至 {layers} 层，每层 {heads} 个头。</translation>
     </message>
     <message>
         <source>There is no list of terms at {path}. Give a text file with one term per line.</source>
@@ -23184,7 +23327,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Validation and test together take {percent:.0f} % of the rows. Leave some to train on.</source>
-        <translation>验证和测试合计占全部行的 {percent:.0f} %。请留一些用于训练。</translation>
+        <translation>验证和测试合计占全部行的 {percent:.0f}%。请留一些用于训练。</translation>
     </message>
     <message>
         <source>Validation data</source>
@@ -23423,6 +23566,10 @@ meaning | sentence colours it.</source>
         <translation>没有词片、模型看不到的词：{count:,} 个。它们的标记为 {tag}。</translation>
     </message>
     <message>
+        <source>Work it off with: {command}</source>
+        <translation>要处理队列，请运行：{command}</translation>
+    </message>
+    <message>
         <source>Write its data as CSV or JSON lines from Python first.</source>
         <translation>请先用 Python 把数据写成 CSV 或 JSON lines。</translation>
     </message>
@@ -23560,7 +23707,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>a number</source>
-        <translation>一个数值</translation>
+        <translation>数字</translation>
     </message>
     <message>
         <source>a number in it has no end</source>
@@ -23663,6 +23810,10 @@ meaning | sentence colours it.</source>
         <translation>缺少值</translation>
     </message>
     <message>
+        <source>a whole number</source>
+        <translation>整数</translation>
+    </message>
+    <message>
         <source>a zip archive or an Excel workbook</source>
         <translation>zip 压缩包或 Excel 工作簿</translation>
     </message>
@@ -23717,6 +23868,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>an old Excel workbook</source>
         <translation>旧版 Excel 工作簿</translation>
+    </message>
+    <message>
+        <source>and {count:,} more: --json lists all.</source>
+        <translation>还有 {count:,} 条：用 --json 列出全部。</translation>
     </message>
     <message>
         <source>answer.py, the program that comes with it, answers {count} texts and pairs as Cloze does.</source>
@@ -23801,6 +23956,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>byte-level BPE</source>
         <translation>字节级 BPE</translation>
+    </message>
+    <message>
+        <source>calibration error {error:.4f} (by chance alone {chance:.4f}, p = {p:.3g})</source>
+        <translation>校准误差 {error:.4f}（随机情况下 {chance:.4f}，p = {p:.3g}）</translation>
+    </message>
+    <message>
+        <source>cannot be opened: {why}</source>
+        <translation>无法打开：{why}</translation>
     </message>
     <message>
         <source>choices is a list of 2 to {most} endings, such as {example}.</source>
@@ -23919,8 +24082,12 @@ meaning | sentence colours it.</source>
         <translation>config.json 拉伸了位置的旋转（{value}），而 Cloze 不支持这种做法。请选择其他模型。</translation>
     </message>
     <message>
+        <source>contains {value!r}</source>
+        <translation>包含 {value!r}</translation>
+    </message>
+    <message>
         <source>corrected texts</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正后的文本</translation>
     </message>
     <message>
         <source>csv: "..." may hold separators and line breaks. backslash: the same, with a backslash before plain characters, as Spark and MySQL write. none: quotes are plain text.</source>
@@ -23933,6 +24100,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>device is cuda, but PyTorch finds no GPU here. Use auto or cpu.</source>
         <translation>device 为 cuda，但 PyTorch 在这里找不到 GPU。请用 auto 或 cpu。</translation>
+    </message>
+    <message>
+        <source>done in {seconds:.1f} s</source>
+        <translation>完成，用时 {seconds:.1f} s</translation>
+    </message>
+    <message>
+        <source>done in {seconds:.1f} s: {path}</source>
+        <translation>完成，用时 {seconds:.1f} s：{path}</translation>
     </message>
     <message>
         <source>each epoch</source>
@@ -24092,7 +24267,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>its norms are not BERT’s, and it scores words by other vectors than those that it reads</source>
-        <translation type="unfinished"></translation>
+        <translation>它的归一化与 BERT 不同，给词计分的向量也不是读取词的向量</translation>
     </message>
     <message>
         <source>its numbers have the wrong byte order (big-endian)</source>
@@ -24151,6 +24326,10 @@ meaning | sentence colours it.</source>
         <translation>层</translation>
     </message>
     <message>
+        <source>learning rate {rate:g}</source>
+        <translation>学习率 {rate:g}</translation>
+    </message>
+    <message>
         <source>left, 4 words</source>
         <translation>左侧，4 个词</translation>
     </message>
@@ -24163,8 +24342,20 @@ meaning | sentence colours it.</source>
         <translation>左侧，全部</translation>
     </message>
     <message>
+        <source>licence not stated</source>
+        <translation>未注明许可证</translation>
+    </message>
+    <message>
         <source>line {line}</source>
         <translation>第 {line} 行</translation>
+    </message>
+    <message>
+        <source>line {line}: {text}</source>
+        <translation>第 {line} 行：{text}</translation>
+    </message>
+    <message>
+        <source>line {line}: {text} [like line {twin} of {part}]</source>
+        <translation>第 {line} 行：{text} [与 {part} 的第 {twin} 行相似]</translation>
     </message>
     <message>
         <source>mDeBERTa: any task but masked words, in one of a hundred languages, or in several</source>
@@ -24185,6 +24376,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>masked-word head</source>
         <translation>掩码词头</translation>
+    </message>
+    <message>
+        <source>masked-word loss {before:.4f} -&gt; {after:.4f}</source>
+        <translation>掩码词损失 {before:.4f} -&gt; {after:.4f}</translation>
     </message>
     <message>
         <source>mean log-probability</source>
@@ -24231,8 +24426,16 @@ meaning | sentence colours it.</source>
         <translation>不限</translation>
     </message>
     <message>
+        <source>no steps</source>
+        <translation>没有步骤</translation>
+    </message>
+    <message>
         <source>none</source>
         <translation>无</translation>
+    </message>
+    <message>
+        <source>not queued on this computer</source>
+        <translation>不是在这台计算机上排队的</translation>
     </message>
     <message>
         <source>not tried: another method was asked for</source>
@@ -24245,6 +24448,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>not tried: too few examples of each label</source>
         <translation>未尝试：各标签的样本太少</translation>
+    </message>
+    <message>
+        <source>nothing was measured</source>
+        <translation>没有测量</translation>
     </message>
     <message>
         <source>of overlapping spans the longer one is kept</source>
@@ -24273,6 +24480,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>other letters</source>
         <translation>其他文字</translation>
+    </message>
+    <message>
+        <source>over the {count:,} texts that are new to the model: {metric} {value:.4f} (95 %: {low:.4f} to {high:.4f})</source>
+        <translation>在对模型是新的 {count:,} 条文本上：{metric} {value:.4f}（95 %：{low:.4f} 至 {high:.4f}）</translation>
     </message>
     <message>
         <source>paragraphs: one paragraph per line, a blank line between documents. sentences: one sentence per line, a blank line between documents. lines: every line is a document.</source>
@@ -24316,7 +24527,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>right text</source>
-        <translation type="unfinished"></translation>
+        <translation>正确文本</translation>
     </message>
     <message>
         <source>rows and groups of its step {number} differ in number</source>
@@ -24355,8 +24566,20 @@ meaning | sentence colours it.</source>
         <translation>答对的比例</translation>
     </message>
     <message>
+        <source>slices tried: {count}; worse than the rest: {worse}</source>
+        <translation>试过的切片：{count}；比其余差的：{worse}</translation>
+    </message>
+    <message>
         <source>something follows after its end</source>
         <translation>结尾之后还有内容</translation>
+    </message>
+    <message>
+        <source>step {step}/{total}</source>
+        <translation>第 {step}/{total} 步</translation>
+    </message>
+    <message>
+        <source>step {step}: {split} loss {loss:.4f}</source>
+        <translation>第 {step} 步：{split}损失 {loss:.4f}</translation>
     </message>
     <message>
         <source>steps</source>
@@ -24369,6 +24592,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>tagged words are read in their own way, and none is truncated</source>
         <translation>带标记的词有自己的读取方式，不会截断</translation>
+    </message>
+    <message>
+        <source>temperature {value:.2f}, fitted on half of the {rows} rows: here the error goes from {before:.4f} to {after:.4f}</source>
+        <translation>温度 {value:.2f}，在{rows}行的一半上拟合：在这里，误差从 {before:.4f} 变为 {after:.4f}</translation>
+    </message>
+    <message>
+        <source>temperature {value:.2f}, fitted on half of these texts: on the other half the error goes from {before:.4f} to {after:.4f}</source>
+        <translation>温度 {value:.2f}，在这些文本的一半上拟合：在另一半上，误差从 {before:.4f} 变为 {after:.4f}</translation>
     </message>
     <message>
         <source>tensors in it overlap</source>
@@ -24393,6 +24624,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>the classifier of what was written</source>
         <translation>对所写内容的分类器</translation>
+    </message>
+    <message>
+        <source>the contents of its weights are known only after the download</source>
+        <translation>下载后才能知道权重的内容</translation>
     </message>
     <message>
         <source>the digit 0 for the letter O</source>
@@ -24439,6 +24674,10 @@ meaning | sentence colours it.</source>
         <translation>模型没有权重 {name}</translation>
     </message>
     <message>
+        <source>the one in 8 bits</source>
+        <translation>8 位的计算图</translation>
+    </message>
+    <message>
         <source>the right one of several endings</source>
         <translation>几个结尾中正确的一个</translation>
     </message>
@@ -24469,6 +24708,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>trim_vocab is for the vocabulary of a model, so it is ignored here.</source>
         <translation>trim_vocab 只用于模型的词表，因此在这里忽略。</translation>
+    </message>
+    <message>
+        <source>true or false</source>
+        <translation>true 或 false</translation>
     </message>
     <message>
         <source>validation texts of the run</source>
@@ -24509,6 +24752,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>width of the embeddings</source>
         <translation>嵌入宽度</translation>
+    </message>
+    <message>
+        <source>will be ignored: {parts}</source>
+        <translation>将忽略：{parts}</translation>
+    </message>
+    <message>
+        <source>will be loaded: {count:,} weights ({parts})</source>
+        <translation>将加载 {count:,} 个权重（{parts}）</translation>
     </message>
     <message>
         <source>without accents</source>
@@ -24559,6 +24810,10 @@ meaning | sentence colours it.</source>
         <translation>{before}；另有 {count} 处</translation>
     </message>
     <message>
+        <source>{before}; {one}</source>
+        <translation>{before}；{one}</translation>
+    </message>
+    <message>
         <source>{better} is better than {other} by {value:.1f} points ({low:.1f} to {high:.1f}; p {p}).</source>
         <translation>{better} 比 {other} 高 {value:.1f} 个百分点（{low:.1f} 至 {high:.1f}；p {p}）。</translation>
     </message>
@@ -24588,7 +24843,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count:,} of the {total:,} held-out documents are also in the training text, word for word. So are long sentences that make up {percent:.1f} % of the held-out text. The held-out figures will look better than they are for new text. drop_repeated excludes lines that repeat.</source>
-        <translation>{total:,} 篇留出的文档中有 {count:,} 篇也一字不差地出现在训练文本中。一些长句也是如此，它们占留出文本的 {percent:.1f} %。在留出文本上测得的数字会比在新文本上好看。drop_repeated 可以排除重复的行。</translation>
+        <translation>{total:,} 篇留出的文档中有 {count:,} 篇也一字不差地出现在训练文本中。一些长句也是如此，它们占留出文本的 {percent:.1f}%。在留出文本上测得的数字会比在新文本上好看。drop_repeated 可以排除重复的行。</translation>
     </message>
     <message>
         <source>{count:,} of {held_out:,} validation and test texts are in the text to pretrain on. Their labels are not read, but the gains may be a little too good.</source>
@@ -24604,11 +24859,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count:,} of {total:,} texts differ from their right text in column {column}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{total:,} 条文本中，有 {count:,} 条与列 {column} 中的正确文本不同。</translation>
     </message>
     <message>
         <source>{count:,} of {total:,} {part} texts are longer than {length} pieces. They are read in overlapping windows, and each word is decided once.</source>
-        <translation>{total:,} 条 {part} 文本中，有 {count:,} 条超过 {length} 个词片。它们用重叠的窗口读取，每个词只判定一次。</translation>
+        <translation>{total:,} 条{part}文本中，有 {count:,} 条超过 {length} 个词片。它们用重叠的窗口读取，每个词只判定一次。</translation>
     </message>
     <message>
         <source>{count:,} questions are longer than {most} pieces. The rest of them is not read.</source>
@@ -24679,6 +24934,10 @@ meaning | sentence colours it.</source>
         <translation>{count:,} 行的标签改为“{label}”</translation>
     </message>
     <message>
+        <source>{count:,} rows with both labels ({texts:,} different texts).</source>
+        <translation>{count:,} 行有两个标签（{texts:,} 条不同的文本）。</translation>
+    </message>
+    <message>
         <source>{count:,} texts of {name} are all capitals, and the vocabulary is cased.</source>
         <translation>{name} 有 {count:,} 条文本全部大写，而词表区分大小写。</translation>
     </message>
@@ -24692,11 +24951,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count:,} texts of {name} are in several rows with different right texts.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 {count:,} 条文本出现在多行中，正确文本各不相同。</translation>
     </message>
     <message>
         <source>{count:,} texts of {name} are longer than {length} pieces and are truncated.</source>
-        <translation>{name} 有 {count:,} 条文本超过 {length} 个词片，会截断。</translation>
+        <translation>{name} 有 {count:,} 条文本超过 {length} 个词片，会被截断。</translation>
     </message>
     <message>
         <source>{count:,} texts of {name} contain invisible characters: {characters}.</source>
@@ -24717,6 +24976,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count:,} texts of {name} occur again with the same endings, but another right one.</source>
         <translation>{name} 有 {count:,} 条文本带着同样的结尾重复出现，但正确的结尾不同。</translation>
+    </message>
+    <message>
+        <source>{count:,} weights</source>
+        <translation>{count:,} 个权重</translation>
     </message>
     <message>
         <source>{count} documents are longer than {most} characters. Each continues as another.</source>
@@ -24779,6 +25042,10 @@ meaning | sentence colours it.</source>
         <translation>{count} 行内部含有换行，仍各算作完整的一行。行号：{lines}。</translation>
     </message>
     <message>
+        <source>{count} steps at {rate:g}</source>
+        <translation>{count} 步，学习率 {rate:g}</translation>
+    </message>
+    <message>
         <source>{count} tags of words</source>
         <translation>词的 {count} 种标记</translation>
     </message>
@@ -24788,7 +25055,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{cut:,} of {total:,} training texts are longer than {length} pieces and are truncated.</source>
-        <translation>{total:,} 条训练文本中有 {cut:,} 条超过 {length} 个词片，会截断。</translation>
+        <translation>{total:,} 条训练文本中有 {cut:,} 条超过 {length} 个词片，会被截断。</translation>
+    </message>
+    <message>
+        <source>{done} {left:.0f} s left</source>
+        <translation>{done} 剩余 {left:.0f} s</translation>
     </message>
     <message>
         <source>{field} fixes tables, but the data of the task {task} is not a table.</source>
@@ -24801,6 +25072,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{field} is what is compared, so leave it unchanged.</source>
         <translation>{field} 正是要比较的内容，请不要更改。</translation>
+    </message>
+    <message>
+        <source>{field} is {value!r}; it can be one of: {choices} or a number.</source>
+        <translation>{field} 为 {value!r}；可用的值：{choices}，或一个数字。</translation>
     </message>
     <message>
         <source>{field} is {value!r}; it can be one of: {choices}.</source>
@@ -24975,6 +25250,14 @@ meaning | sentence colours it.</source>
         <translation>{file} 只有 Cloze 会读取，其中是 {name} 用于整条文本的层。其他程序读取猜词的层。</translation>
     </message>
     <message>
+        <source>{file}: {done:.1f} of {total:.1f} MB</source>
+        <translation>{file}：{done:.1f} / {total:.1f} MB</translation>
+    </message>
+    <message>
+        <source>{file}: {done:.1f} of {total:.1f} MB, {speed:.1f} MB/s, {left:.0f} s left</source>
+        <translation>{file}：{done:.1f} / {total:.1f} MB，{speed:.1f} MB/s，剩余 {left:.0f} s</translation>
+    </message>
+    <message>
         <source>{first} and {other} hold {count:,} different labels; at most {most} can be compared. Choose columns with one label a row.</source>
         <translation>{first} 和 {other} 共有 {count:,} 个不同的标签，而最多能比较 {most} 个。请选择每行一个标签的列。</translation>
     </message>
@@ -25040,7 +25323,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{folder} holds no masked-word head. Fine-tune it first, or choose a fine-tuned model.</source>
-        <translation type="unfinished"></translation>
+        <translation>{folder} 中没有掩码词头。请先微调它，或选择微调过的模型。</translation>
     </message>
     <message>
         <source>{folder} holds no weights: model.safetensors or pytorch_model.bin was expected.</source>
@@ -25171,6 +25454,10 @@ meaning | sentence colours it.</source>
         <translation>{host} 每次都中途停止发送 {file}。请稍后继续，或选择镜像。</translation>
     </message>
     <message>
+        <source>{kind}: {layers} layers, {width} wide, {pieces:,} pieces</source>
+        <translation>{kind}：{layers} 层，宽 {width}，{pieces:,} 个词片</translation>
+    </message>
+    <message>
         <source>{labelled:,} texts count with the label that the run’s data gives them.</source>
         <translation>{labelled:,} 条文本按训练记录的数据所给的标签计入。</translation>
     </message>
@@ -25196,11 +25483,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{label} makes up {one:.1f} % of {name} and {two:.1f} % of {other}.</source>
-        <translation>{label} 占 {name} 的 {one:.1f} %，占 {other} 的 {two:.1f} %。</translation>
+        <translation>{label} 占 {name} 的 {one:.1f}%，占 {other} 的 {two:.1f}%。</translation>
     </message>
     <message>
         <source>{leaks:,} of {total:,} passages of the {part} data are also in the training data, so the {part} score will look too good.</source>
-        <translation>{part} 数据的 {total:,} 个篇章中，有 {leaks:,} 个也在训练数据中，因此 {part} 得分会显得过好。</translation>
+        <translation>{part}数据的 {total:,} 个篇章中，有 {leaks:,} 个也在训练数据中，因此{part}得分会显得过好。</translation>
     </message>
     <message>
         <source>{leaks:,} of {total:,} test texts are also in the training data, so the test score will look too good.{pairs}</source>
@@ -25213,6 +25500,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{leaks:,} of {total:,} validation texts are also in the training data, so the validation score will look too good.{pairs}</source>
         <translation>{total:,} 条验证文本中有 {leaks:,} 条也在训练数据中，因此验证得分会显得过好。{pairs}</translation>
+    </message>
+    <message>
+        <source>{low} to {high} characters</source>
+        <translation>{low} 至 {high} 个字符</translation>
     </message>
     <message>
         <source>{megabytes:.1f} MB. onnxruntime answers as Cloze does within {difference:.1g}, at 3 shapes and on {count} texts.</source>
@@ -25231,6 +25522,10 @@ meaning | sentence colours it.</source>
         <translation>{member} 回答这些问题并不比训练之前好。</translation>
     </message>
     <message>
+        <source>{metric} {value:.4f} (95 %: {low:.4f} to {high:.4f})</source>
+        <translation>{metric} {value:.4f}（95 %：{low:.4f} 至 {high:.4f}）</translation>
+    </message>
+    <message>
         <source>{minutes:g} minutes are too few for {count} trainings. Give {least:g} or more.</source>
         <translation>{minutes:g} 分钟对 {count} 次训练来说太少。请给出 {least:g} 分钟或更多。</translation>
     </message>
@@ -25245,6 +25540,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} already has a column named {column}. Rename it first. Nothing was written.</source>
         <translation>{name} 中已有名为 {column} 的列。请先给它改名。没有写入任何内容。</translation>
+    </message>
+    <message>
+        <source>{name} at {commit} ({revision}), {licence}</source>
+        <translation>{name}，提交 {commit}（{revision}），{licence}</translation>
     </message>
     <message>
         <source>{name} does not match its checksum</source>
@@ -25359,6 +25658,10 @@ meaning | sentence colours it.</source>
         <translation>无论名称如何，{name} 其实是 {kind}；按此读取。</translation>
     </message>
     <message>
+        <source>{name} is {value}</source>
+        <translation>{name} 为 {value}</translation>
+    </message>
+    <message>
         <source>{name} is {value}, which is not a text. Put it in quotes.</source>
         <translation>{name} 为 {value}，它不是文本。请加上引号。</translation>
     </message>
@@ -25381,6 +25684,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name}: {reason}</source>
         <translation>{name}：{reason}</translation>
+    </message>
+    <message>
+        <source>{name}: {value:.4f} (95 %: {low:.4f} to {high:.4f}); the model less it: {less:+.4f}, p = {p:.3g}</source>
+        <translation>{name}：{value:.4f}（95 %：{low:.4f} 至 {high:.4f}）；模型减去它：{less:+.4f}，p = {p:.3g}</translation>
     </message>
     <message>
         <source>{num_labels} labels occur in one row only, so they are trained on but never measured: {labels}.</source>
@@ -25412,7 +25719,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{one} and {other} did not hold out the same {split} rows. Score both on one labelled file that neither was trained on.</source>
-        <translation>{one} 和 {other} 留出的 {split} 行不同。请用同一个带标签的文件给两者评分，且两者都没有用它训练过。</translation>
+        <translation>{one} 和 {other} 留出的{split}行不同。请用同一个带标签的文件给两者评分，且两者都没有用它训练过。</translation>
     </message>
     <message>
         <source>{one} and {other} have no label in common, so no text can be scored for both.</source>
@@ -25868,7 +26175,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} is not a run or the result of one, so it has no {part} part.</source>
-        <translation>{path} 不是训练记录，也不是训练结果，所以没有 {part} 部分。</translation>
+        <translation>{path} 不是训练记录，也不是训练结果，所以没有{part}部分。</translation>
     </message>
     <message>
         <source>{path} is not an ordinary file but a pipe or a device. Choose a file on the disk.</source>
@@ -26036,7 +26343,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{percent:.0f} % of the text is unknown to the vocabulary and is not learned.</source>
-        <translation>{percent:.0f} % 的文本不在词表中，不会学习。</translation>
+        <translation>{percent:.0f}% 的文本不在词表中，不会学习。</translation>
+    </message>
+    <message>
+        <source>{place} loss {loss:.4f} {speed:,.0f} tokens/s {left:.0f} s left</source>
+        <translation>{place} 损失 {loss:.4f} {speed:,.0f} 词元/s 剩余 {left:.0f} s</translation>
     </message>
     <message>
         <source>{question} is the question, {context} the passage. No column occurs in it.</source>
@@ -26044,7 +26355,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{question} is the question, {context} the passage. {answer} occurs in it in {percent:.0f} % of the rows.</source>
-        <translation>{question} 是问题，{context} 是篇章。{percent:.0f} % 的行中，{answer} 出现在篇章里。</translation>
+        <translation>{question} 是问题，{context} 是篇章。{percent:.0f}% 的行中，{answer} 出现在篇章里。</translation>
     </message>
     <message>
         <source>{revision} is not a revision: a branch, a tag or a commit.</source>
@@ -26059,8 +26370,36 @@ meaning | sentence colours it.</source>
         <translation>{rows} 个验证行也用来选择了每次训练的检查点。测试行只测量了一次。</translation>
     </message>
     <message>
+        <source>{score} over {count} seed</source>
+        <translation>{score}（{count} 个随机种子）</translation>
+    </message>
+    <message>
+        <source>{score} over {count} seeds</source>
+        <translation>{score}（{count} 个随机种子）</translation>
+    </message>
+    <message>
         <source>{share} % are “{label}” ({low} to {high} %).</source>
-        <translation>{share} % 是“{label}”（{low} 至 {high} %）。</translation>
+        <translation>{share}% 是“{label}”（{low} 至 {high}%）。</translation>
+    </message>
+    <message>
+        <source>{size:.1f} MB in {count} files: {names}</source>
+        <translation>{count} 个文件，共 {size:.1f} MB：{names}</translation>
+    </message>
+    <message>
+        <source>{size:.1f} MB of it are in this computer’s cache</source>
+        <translation>其中 {size:.1f} MB 已在这台计算机的缓存中</translation>
+    </message>
+    <message>
+        <source>{split} loss {loss:.4f}</source>
+        <translation>{split}损失 {loss:.4f}</translation>
+    </message>
+    <message>
+        <source>{stage} {done} of {total}</source>
+        <translation>{stage} {done} / {total}</translation>
+    </message>
+    <message>
+        <source>{tensors:,} tensors, {weights:,} weights, opens as {kind}: {folder}</source>
+        <translation>{tensors:,} 个张量，{weights:,} 个权重，可作为 {kind} 打开：{folder}</translation>
     </message>
     <message>
         <source>{total:,} test rows. No text is shared with training.</source>
@@ -26091,8 +26430,20 @@ meaning | sentence colours it.</source>
         <translation>{total} 个汉字成为 {pieces} 个词片。最长的含 {most} 个汉字。</translation>
     </message>
     <message>
+        <source>{train} training and {validation} validation documents</source>
+        <translation>{train} 篇训练文档，{validation} 篇验证文档</translation>
+    </message>
+    <message>
+        <source>{train} training rows, {validation} validation rows, {test} test rows</source>
+        <translation>{train} 个训练行，{validation} 个验证行，{test} 个测试行</translation>
+    </message>
+    <message>
         <source>{way}, seed {seed}.</source>
         <translation>{way}，随机种子 {seed}。</translation>
+    </message>
+    <message>
+        <source>{way}: {accuracy:.3f} ({low:.3f} to {high:.3f}), {why}</source>
+        <translation>{way}：{accuracy:.3f}（{low:.3f} 至 {high:.3f}），{why}</translation>
     </message>
     <message>
         <source>{width} columns, separated by spaces</source>
@@ -26214,7 +26565,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>95 %; bold: best or tied</source>
-        <translation>95 %；粗体：最佳或并列最佳</translation>
+        <translation>95%；粗体：最佳或并列最佳</translation>
     </message>
     <message>
         <source>; p {p} after Holm’s correction</source>
@@ -26230,7 +26581,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A table of sentence pairs and their similarity shows more about sentence vectors.</source>
-        <translation>提供一个含句子对及其相似度的表格，可以更多地了解句向量。</translation>
+        <translation>再选一个含句子对及其相似度的表格，可以进一步检验句向量。</translation>
     </message>
     <message>
         <source>A text, as sentences</source>
@@ -26262,7 +26613,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>BERT here is the starter model: it read {pieces} M WordPieces in {duration}{base}. All others were given {given}.</source>
-        <translation>这里的 BERT 是入门模型：它读了 {pieces} 百万个词片，用时 {duration}{base}。其他成员的训练量均为 {given}。</translation>
+        <translation>这里的 BERT 是入门模型：它读了 {pieces} M 个词片，用时 {duration}{base}。其他成员的训练量均为 {given}。</translation>
     </message>
     <message>
         <source>BERT here is the starter model; its card does not say how long it was trained.</source>
@@ -26350,7 +26701,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Each member was given {given}. With that BERT read {bert} M words. The n-gram counted {ngram} M in {seconds}.</source>
-        <translation>每个成员的训练量均为 {given}。在此限度内，BERT 读了 {bert} 百万词，n-gram 统计了 {ngram} 百万词，用时 {seconds}。</translation>
+        <translation>每个成员的训练量均为 {given}。在此限度内，BERT 读了 {bert} M 个词，n-gram 统计了 {ngram} M 个词，用时 {seconds}。</translation>
     </message>
     <message>
         <source>Each next word is drawn as often as the member expects it. At temperature 0 it is the most likely one each time.</source>
@@ -26406,7 +26757,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>In practice it reads far more: the starter model read {pieces} M WordPieces.</source>
-        <translation>按实际做法，它读的要多得多：入门模型读了 {pieces} 百万个词片。</translation>
+        <translation>实际训练时读的要多得多：入门模型读了 {pieces} M 个词片。</translation>
     </message>
     <message>
         <source>Inconclusive</source>
@@ -26450,11 +26801,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>No verdict</source>
-        <translation>无结论</translation>
+        <translation>尚无定论</translation>
     </message>
     <message>
         <source>No verdict: {reasons}</source>
-        <translation>无结论：{reasons}</translation>
+        <translation>尚无定论：{reasons}</translation>
     </message>
     <message>
         <source>Not confirmed here</source>
@@ -26802,11 +27153,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{claim} {first} and {second}, difference {difference} (95 %: {low} to {high}), over {count} texts{p}.{start}{reason}</source>
-        <translation>{claim}{first} 与 {second}，差值 {difference}（95 %：{low} 至 {high}），{count} 条文本{p}。{start}{reason}</translation>
+        <translation>{claim}{first} 与 {second}，差值 {difference}（95%：{low} 至 {high}），{count} 条文本{p}。{start}{reason}</translation>
     </message>
     <message>
         <source>{count} M words</source>
-        <translation>{count} 百万词</translation>
+        <translation>{count} M 个词</translation>
     </message>
     <message>
         <source>{count} confirmed</source>
@@ -26834,7 +27185,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count} without a verdict</source>
-        <translation>{count} 个无结论</translation>
+        <translation>{count} 个没有结论</translation>
     </message>
     <message>
         <source>{count} words</source>
@@ -26866,7 +27217,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{number} s</source>
-        <translation>{number} s</translation>
+        <translation>{number} 秒</translation>
     </message>
     <message>
         <source>{paper}. May see: {seen}.</source>
@@ -26886,7 +27237,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>“bank” and “bank”</source>
-        <translation>“bank”与“bank”</translation>
+        <translation>一词多义</translation>
     </message>
     <message>
         <source>“{words}”</source>
@@ -27034,7 +27385,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>second text</source>
-        <translation>第二条文本</translation>
+        <translation>第二段文本</translation>
     </message>
     <message>
         <source>text</source>
@@ -27043,6 +27394,13 @@ meaning | sentence colours it.</source>
     <message>
         <source>{others} or {last}</source>
         <translation>{others} 或 {last}</translation>
+    </message>
+</context>
+<context>
+    <name>list</name>
+    <message>
+        <source>, </source>
+        <translation>、</translation>
     </message>
 </context>
 <context>
@@ -27229,10 +27587,17 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>phrase</name>
+    <message>
+        <source>, </source>
+        <translation>，</translation>
+    </message>
+</context>
+<context>
     <name>probe</name>
     <message>
         <source> (95 %: {low} to {high})</source>
-        <translation> （95 %：{low} 至 {high}）</translation>
+        <translation> （95%：{low} 至 {high}）</translation>
     </message>
     <message>
         <source>A piece within a word is masked, which a text cannot say. Mask whole words.</source>
@@ -27521,7 +27886,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Test {metric}</source>
-        <translation>测试 {metric}</translation>
+        <translation>测试{metric}</translation>
     </message>
     <message>
         <source>The model with its best weights, its scores and its curves stay.</source>
@@ -27581,7 +27946,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Validation {metric}</source>
-        <translation>验证 {metric}</translation>
+        <translation>验证{metric}</translation>
     </message>
     <message>
         <source>cancelled</source>
@@ -27748,27 +28113,27 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>It always answers {name}, so it does not distinguish the labels.</source>
-        <translation>它总是回答 {name}，因此没有区分标签。</translation>
+        <translation>它总是回答“{name}”，因此没有区分标签。</translation>
     </message>
     <message>
         <source>It always answers {name}. It has not learned to distinguish the labels yet.</source>
-        <translation>它总是回答 {name}，还没有学会区分标签。</translation>
+        <translation>它总是回答“{name}”，还没有学会区分标签。</translation>
     </message>
     <message>
         <source>It is no better than always answering {name} ({share}).</source>
-        <translation>它并不比总是回答 {name} 更好（{share}）。</translation>
+        <translation>它并不比总是回答“{name}”更好（{share}）。</translation>
     </message>
     <message>
         <source>It may be no better than always answering {name} ({share}). The 95 % interval of its accuracy reaches down to {low}.</source>
-        <translation>它可能并不比总是回答 {name} 更好（{share}）。其准确率的 95 % 置信区间下限为 {low}。</translation>
+        <translation>它可能并不比总是回答“{name}”更好（{share}）。其准确率的 95% 置信区间下限为 {low}。</translation>
     </message>
     <message>
         <source>On the test rows it is no better than always answering {name} ({share}).</source>
-        <translation>在测试行上，它并不比总是回答 {name} 更好（{share}）。</translation>
+        <translation>在测试行上，它并不比总是回答“{name}”更好（{share}）。</translation>
     </message>
     <message>
         <source>On the test rows it may be no better than always answering {name} ({share}). The 95 % interval of its accuracy reaches down to {low}.</source>
-        <translation>在测试行上，它可能并不比总是回答 {name} 更好（{share}）。其准确率的 95 % 置信区间下限为 {low}。</translation>
+        <translation>在测试行上，它可能并不比总是回答“{name}”更好（{share}）。其准确率的 95% 置信区间下限为 {low}。</translation>
     </message>
     <message>
         <source>{count} labels are never predicted: {names}.</source>
@@ -27780,7 +28145,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name} is never predicted, though {rows} validation rows have it.</source>
-        <translation>从未预测出 {name}，尽管有 {rows} 个验证行是它。</translation>
+        <translation>从未预测出“{name}”，尽管有 {rows} 个验证行属于它。</translation>
     </message>
 </context>
 <context>
@@ -27810,16 +28175,8 @@ meaning | sentence colours it.</source>
         <translation>无法绘制此图。</translation>
     </message>
     <message>
-        <source>click</source>
-        <translation>点击</translation>
-    </message>
-    <message>
         <source>date</source>
         <translation>日期</translation>
-    </message>
-    <message>
-        <source>double click</source>
-        <translation>双击</translation>
     </message>
     <message>
         <source>setting</source>
@@ -27842,7 +28199,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Fine-tuning {name}</source>
-        <translation>正在微调 {name}</translation>
+        <translation>正在微调“{name}”</translation>
     </message>
     <message>
         <source>Paused: {name}</source>
@@ -27850,11 +28207,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Pretraining {name}</source>
-        <translation>正在预训练 {name}</translation>
+        <translation>正在预训练“{name}”</translation>
     </message>
     <message>
         <source>Stopping {name} and saving</source>
-        <translation>正在停止并保存 {name}</translation>
+        <translation>正在停止并保存“{name}”</translation>
     </message>
     <message>
         <source>Training failed: {name}</source>
@@ -27874,7 +28231,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>validation {metric}</source>
-        <translation>验证 {metric}</translation>
+        <translation>验证{metric}</translation>
     </message>
 </context>
 <context>
@@ -27901,11 +28258,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>d MMM HH:mm:ss</source>
-        <translation>M 月 d 日 HH:mm:ss</translation>
+        <translation>M月d日 HH:mm:ss</translation>
     </message>
     <message>
         <source>d MMM yyyy HH:mm:ss</source>
-        <translation>yyyy 年 M 月 d 日 HH:mm:ss</translation>
+        <translation>yyyy年M月d日 HH:mm:ss</translation>
     </message>
     <message>
         <source>new {size}</source>
@@ -28238,7 +28595,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>95 %: measured many times on as many other rows of the same kind, the range would contain the true value 95 times in a hundred. Fewer rows, wider range.</source>
-        <translation>95 %：如果在同类的其他行上测量很多次，每次行数相同，这个范围在一百次中会有 95 次包含真实值。行数越少，范围越宽。</translation>
+        <translation>95%：如果在同类的其他行上测量很多次，每次行数相同，这个范围在一百次中会有 95 次包含真实值。行数越少，范围越宽。</translation>
     </message>
     <message>
         <source>&lt; {share}</source>
@@ -28386,7 +28743,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Regression on vectors</source>
-        <translation>向量上的回归</translation>
+        <translation>基于向量的回归</translation>
     </message>
     <message>
         <source>Repeated</source>
@@ -28458,11 +28815,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>d MMM</source>
-        <translation>M 月 d 日</translation>
+        <translation>M月d日</translation>
     </message>
     <message>
         <source>d MMM yyyy</source>
-        <translation>yyyy 年 M 月 d 日</translation>
+        <translation>yyyy年M月d日</translation>
     </message>
     <message>
         <source>step {step}</source>
@@ -28498,7 +28855,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{number} %</source>
-        <translation>{number} %</translation>
+        <translation>{number}%</translation>
     </message>
     <message>
         <source>{number} days</source>
@@ -28510,7 +28867,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{number} s</source>
-        <translation>{number} s</translation>
+        <translation>{number} 秒</translation>
     </message>
     <message>
         <source>{number} tokens/s</source>
@@ -28530,7 +28887,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{value} (95 %: {low} to {high})</source>
-        <translation>{value}（95 %：{low} 至 {high}）</translation>
+        <translation>{value}（95%：{low} 至 {high}）</translation>
     </message>
 </context>
 </TS>

@@ -59,7 +59,7 @@ def on_counted(counted: CountedTable, checks: Sequence[Check]) -> list[AdviceLin
 
 def line_list(reported: Sequence[BadLine]) -> str:
     """Return "4, 9, 12 and 30 more"."""
-    named = ", ".join(words.number(bad.line) for bad in reported[:MOST_LINES])
+    named = words.listed(words.number(bad.line) for bad in reported[:MOST_LINES])
     more = len(reported) - MOST_LINES
     if more <= 0:
         return named
@@ -149,7 +149,9 @@ def _spellings(counted: CountedTable) -> Iterator[AdviceLine]:
             text = translate("advice", "Nearly equal labels count as one.")
             yield AdviceLine("note", text, mend=("merge_labels", False))
         return
-    named = "; ".join(words.say(spelling_words(table, each)) for each in summary.spellings[:MOST_SPELLINGS])
+    named = words.clauses(
+        words.say(spelling_words(table, each)) for each in summary.spellings[:MOST_SPELLINGS]
+    )
     if more := len(summary.spellings[MOST_SPELLINGS:]):
         more_words = translate("advice", "{spellings}; and {count} more")
         named = more_words.format(spellings=named, count=words.number(more))

@@ -104,7 +104,7 @@ class LayersCard(Card):
         self.add(self.plot, 1)
         self.add(self.said)
         self.add_corner(save_icon(self.plot))
-        self.set_hint(self.tr("mean cosine similarity · click a layer to see its map"))
+        self.set_hint(self.tr("mean cosine similarity"), deed=self.tr("click a layer to see its map"))
         self.plot.layer_chosen.connect(self.layer_chosen)
 
     def show_layers(self, layers: LayerLikeness, names: tuple[str, ...], layer: int) -> None:

@@ -173,7 +173,7 @@ def known_words(found: Arithmetic) -> str:
 
 def caption_lines(found: Arithmetic, name: str) -> Sequence[tuple[str, str]]:
     """Return what a person must know of the picture where it stands alone."""
-    sizes = ", ".join(f"{letter} = {number}" for letter, number in found.sizes.items() if number)
+    sizes = words.listed(f"{letter} = {number}" for letter, number in found.sizes.items() if number)
     return (
         (words.translate("models", "model"), name),
         (words.translate("models", "sizes"), sizes),

@@ -289,7 +289,7 @@ class LearnedCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("probe_learned")
         self.set_title(self.tr("During training"))
-        self.set_hint(self.tr("probability of the original · click a step to go there"))
+        self.set_hint(self.tr("probability of the original"), deed=self.tr("click a step to go there"))
         self.plot = named(LearnedPlot(self.tr("During training")), "probe_learned_plot")
         self.plot.set_empty_text(
             self.tr("How the model rated the masked words during training appears here.")

@@ -266,8 +266,7 @@ def column_words(name: str) -> str:
     }
     if name in known:
         return known[name]
-    label = words.label_of(name)
-    return label[:1].lower() + label[1:]
+    return words.within(words.label_of(name))
 
 
 def metric_words(metric: str) -> str:

@@ -103,7 +103,7 @@ def change_words(change: Change) -> str:
         "plain": words.translate("tokenizer_words", "its plain form"),
         "composed": words.translate("tokenizer_words", "letter and accent as one"),
     }
-    return ", ".join(said[kind] for kind in change.kinds)
+    return words.listed(said[kind] for kind in change.kinds)
 
 
 def seen(text: str, most: int = 40) -> str:

@@ -178,7 +178,7 @@ class GuessCard(Card):
         self._show_doors()
         self.plot.set_dim(False)
         self.plot.set_hidden_word(found.shown)
-        self.set_hint(self.tr("live · click a word to hide it"))
+        self.set_hint(self.tr("live"), deed=self.tr("click a word to hide it"))
         said = self.tr("{model}. Lines: mean attention of the last layer’s {count} heads")
         name = model_title(self._folder) if self._folder is not None else ""
         self.caption.setText(said.format(model=name, count=words.number(found.num_heads)))

@@ -192,7 +192,7 @@ def _looked_at(anatomy: Anatomy, walk: Walk, count: int = 3) -> str:
         template.format(share=words.probability(float(weights[i])), piece=quoted(anatomy, int(i)))
         for i in largest
     )
-    return ", ".join(parts)
+    return words.phrases(parts)
 
 
 def _score_column(rows: StepRows, sign: str = "") -> VectorColumn:

@@ -101,7 +101,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
             given=given,
             trainings=several if trainings > 1 else tr_engine(ONE_EACH),
             count=words.number(counts.total()),
-            parts=", ".join(parts),
+            parts=words.phrases(parts),
         )
 
     def reasons(self, answer: FamilyAnswer[NewClaims]) -> str:

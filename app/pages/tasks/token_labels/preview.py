@@ -75,7 +75,7 @@ class TokenPreview(TaskPreview):
             box.clear()
             for place in range(max(map(len, rows), default=0)):
                 cells = dict.fromkeys(cells[place] for cells in rows if place < len(cells))
-                shown = words.shorten(", ".join(list(cells)[:4]), 40)
+                shown = words.shorten(words.listed(list(cells)[:4]), 40)
                 box.addItem(template.format(number=words.number(place + 1), cells=shown), str(place + 1))
             box.choose(chosen)
             box.setVisible(is_conll)
