@@ -24,6 +24,7 @@ from engine.train.metrics import ANSWERED, mean_interval, rounded, wilson_interv
 
 translate = QCoreApplication.translate
 listed, phrases, clauses = errors.listed, errors.phrases, errors.clauses
+sentences, closed = errors.sentences, errors.closed
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all

@@ -39,6 +39,7 @@ _SPLITS = (  # the words themselves, so that they are translated
     marked("word", "training"),
     marked("word", "validation"),
     marked("word", "test"),
+    marked("word", "base"),
     marked("word", "domain"),
     marked("word", "task"),
 )
@@ -57,6 +58,18 @@ def phrases(texts: Iterable[str]) -> str:
 def clauses(texts: Iterable[str]) -> str:
     """Return what is said of several things: "good 3, bad 4; fine 5, dull 6"."""
     return spoken(marked("clause", "; "), "clause").join(texts)
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Return whole sentences, one after the other; what is empty is none."""
+    between = spoken(marked("sentence", "{before} {after}"), "sentence").format(before="", after="")
+    return between.join(filter(None, texts))
+
+
+def closed(phrase: str) -> str:
+    """Return a phrase as a whole sentence, with its full stop."""
+    stop = spoken(marked("sentence", "{phrase}."), "sentence").format(phrase="")
+    return phrase.removesuffix(stop) + stop
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,4 +109,4 @@ class AgreementPlot(ColumnsFigure):
         if one.interval is not None:
             low, high = map(one.said, one.interval)
             said = f"{said} ({self.tr('95 %: {low} to {high}').format(low=low, high=high)})"
-        return f"{said}. {one.note}" if one.note else said
+        return words.sentences([words.closed(said), one.note]) if one.note else said

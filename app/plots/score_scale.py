@@ -82,7 +82,7 @@ class ScoreScalePlot(PointedFigure):
         if one.low is not None and one.high is not None:
             between = self.tr("{low} to {high}").format(low=self._say(one.low), high=self._say(one.high))
             said = f"{said} ({between})"
-        return f"{said}. {one.note}" if one.note else said
+        return words.sentences([words.closed(said), one.note]) if one.note else said
 
     def summary(self) -> str:
         return words.clauses(self.words_of(place) for place in range(len(self.lines)))

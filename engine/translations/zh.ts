@@ -359,7 +359,7 @@
     <name>AnswerCard</name>
     <message>
         <source>At layer {layer} similarity is {within} within one meaning, {between} across.</source>
-        <translation>在第 {layer} 层，相同词义之间的相似度为 {within}，不同词义之间为 {between}。</translation>
+        <translation>在第 {layer} 层，相似度在同一词义内为 {within}，不同词义之间为 {between}。</translation>
     </message>
     <message>
         <source>At layer {layer} the mean similarity of two “{word}”s is {mean}.</source>
@@ -367,7 +367,7 @@
     </message>
     <message>
         <source>At layer {layer} the meanings separate: similarity is {within} within one meaning, {between} across.</source>
-        <translation>在第 {layer} 层，各词义分开了：相同词义之间的相似度为 {within}，不同词义之间为 {between}。</translation>
+        <translation>在第 {layer} 层，不同词义已分开：相似度在同一词义内为 {within}，不同词义之间为 {between}。</translation>
     </message>
     <message>
         <source>In the word table all {count} are one and the same point.</source>
@@ -375,7 +375,7 @@
     </message>
     <message>
         <source>In the word table similarity is {within} within one meaning, {between} across.</source>
-        <translation>在词嵌入表中，相同词义之间的相似度为 {within}，不同词义之间为 {between}。</translation>
+        <translation>在词嵌入表中，相似度在同一词义内为 {within}，不同词义之间为 {between}。</translation>
     </message>
     <message>
         <source>In the word table they are {starts} points, because “{word}” has {starts} spellings.</source>
@@ -921,7 +921,7 @@
     </message>
     <message>
         <source>The model {name} has no trained head: no labels, no masked words, no next sentence. It gives no answer to explain. Fine-tune it, pretrain it further, or choose another model.</source>
-        <translation>模型 {name} 没有训练过的头：没有标签，没有掩码词，也没有下一句。它不给出可以解释的回答。请微调它、继续预训练它，或选择其他模型。</translation>
+        <translation>模型“{name}”没有训练过的头：没有标签，没有掩码词，也没有下一句。它不给出可以解释的回答。请微调它、继续预训练它，或选择其他模型。</translation>
     </message>
     <message>
         <source>The most influential words appear here.</source>
@@ -1334,6 +1334,10 @@
         <translation>最后一个阶段的模型，用第一个随机种子微调</translation>
     </message>
     <message>
+        <source>This runs in the queue, or in another window.</source>
+        <translation>它正在队列中或另一个窗口中运行。</translation>
+    </message>
+    <message>
         <source>Try it on a text</source>
         <translation>用一段文本试试</translation>
     </message>
@@ -1552,7 +1556,7 @@
     </message>
     <message>
         <source>{time}. Fine-tuning alone and after {stages}: {runs} runs, {seeds}.</source>
-        <translation>{time}。仅微调，以及 {stages} 之后的微调：共 {runs} 次训练，{seeds}。</translation>
+        <translation>{time}。仅微调，以及 {stages}之后的微调：共 {runs} 次训练，{seeds}。</translation>
     </message>
 </context>
 <context>
@@ -1945,7 +1949,7 @@
     </message>
     <message>
         <source>Each method gets the same rows, splits and seeds, and steps that suffice to learn. All weights are fine-tuned, or only what is on top of a frozen encoder (feature-based).</source>
-        <translation>每种方法都使用相同的行、划分和随机种子，步数也足以学会。或微调全部权重，或只训练冻结编码器上方的部分（基于特征）。</translation>
+        <translation>各方法使用相同的行、划分和随机种子，步数也足够学会。要么微调全部权重，要么只训练冻结编码器之上的部分（基于特征）。</translation>
     </message>
     <message>
         <source>Embeddings</source>
@@ -2839,8 +2843,12 @@
         <translation>表格 ({endings})</translation>
     </message>
     <message>
+        <source>This computer is busy.</source>
+        <translation>这台计算机正忙。</translation>
+    </message>
+    <message>
         <source>Train {model} three times, each time without a third of the rows, and ask it for these: {time}</source>
-        <translation>训练 {model} 三次，每次留出三分之一的行，再让它回答这些行：{time}</translation>
+        <translation>把“{model}”训练三次，每次留出三分之一的行，再让它回答这些行：{time}</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -3324,7 +3332,7 @@
     </message>
     <message>
         <source>Use {name}</source>
-        <translation>使用 {name}</translation>
+        <translation>使用“{name}”</translation>
     </message>
     <message>
         <source>Written to {name}</source>
@@ -3619,7 +3627,7 @@
     </message>
     <message>
         <source>Save {title}</source>
-        <translation>保存 {title}</translation>
+        <translation>保存“{title}”</translation>
     </message>
     <message>
         <source>Save…</source>
@@ -4354,7 +4362,7 @@
     </message>
     <message>
         <source>Text read</source>
-        <translation>文本读取</translation>
+        <translation>已读文本</translation>
     </message>
     <message>
         <source>The masked-word head. Its scores use the pieces’ own vectors.</source>
@@ -7323,7 +7331,7 @@
     </message>
     <message>
         <source>Pairs right</source>
-        <translation>判断正确的句子对</translation>
+        <translation>判对的句对</translation>
     </message>
     <message>
         <source>Pieces trained on each second.</source>
@@ -7433,7 +7441,7 @@
     </message>
     <message>
         <source>{name} is pretrained, not fine-tuned: it predicts no labels yet.</source>
-        <translation>{name} 只经过预训练，未经微调：还不能预测标签。</translation>
+        <translation>“{name}”只经过预训练，未经微调：还不能预测标签。</translation>
     </message>
 </context>
 <context>
@@ -7812,7 +7820,7 @@
     </message>
     <message>
         <source>One text → any of {count} labels</source>
-        <translation>一条文本 → {count} 个标签中的任意几个</translation>
+        <translation>一段文本 → {count} 个标签中的任意几个</translation>
     </message>
     <message>
         <source>Several labels</source>
@@ -7820,7 +7828,7 @@
     </message>
     <message>
         <source>Two texts → any of {count} labels</source>
-        <translation>两条文本 → {count} 个标签中的任意几个</translation>
+        <translation>两段文本 → {count} 个标签中的任意几个</translation>
     </message>
     <message>
         <source>all labels right</source>
@@ -9916,11 +9924,11 @@ more similar</source>
     <name>ReadingsPlot</name>
     <message>
         <source>first guess</source>
-        <translation>首个猜测</translation>
+        <translation>首猜</translation>
     </message>
     <message>
         <source>guess {rank}</source>
-        <translation>第 {rank} 个猜测</translation>
+        <translation>排第 {rank}</translation>
     </message>
     <message>
         <source>{said}; true: {word} {share}, guess number {rank}</source>
@@ -11033,6 +11041,10 @@ more similar</source>
     <message>
         <source>{count} rows</source>
         <translation>{count} 行</translation>
+    </message>
+    <message>
+        <source>{heading}: {pages}.</source>
+        <translation>{heading}：{pages}。</translation>
     </message>
     <message>
         <source>{name} is open: {rows}.</source>
@@ -12262,7 +12274,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>such as {word}</source>
-        <translation>例如 {word}</translation>
+        <translation>例如：{word}</translation>
     </message>
     <message>
         <source>typed sentences</source>
@@ -15436,7 +15448,7 @@ meaning | sentence colours it.</source>
     <name>_HeadModel</name>
     <message>
         <source>Head</source>
-        <translation>注意力头</translation>
+        <translation>头</translation>
     </message>
     <message>
         <source>Layer</source>
@@ -15531,7 +15543,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>No text is truncated at {length} pieces.</source>
-        <translation>没有文本在 {length} 个词片处截断。</translation>
+        <translation>没有文本会在 {length} 个词片处截断。</translation>
     </message>
     <message>
         <source>No text occurs twice.</source>
@@ -19567,7 +19579,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>In the model {name}, attention also compares words by their distance, so a query and a key alone do not give the score. Choose another picture of the head.</source>
-        <translation>在模型 {name} 中，注意力还会按距离比较词，因此只凭查询和键得不出得分。请选择该头的其他图示。</translation>
+        <translation>在模型“{name}”中，注意力还会按距离比较词，因此只凭查询和键得不出得分。请选择该头的其他图示。</translation>
     </message>
     <message>
         <source>In {count:,} texts of {name}, a tenth or more of the pieces are unknown, [UNK].</source>
@@ -22095,51 +22107,51 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The model {name} has neither labels nor a masked-word head, so the effect of its heads cannot be measured. Choose another model.</source>
-        <translation>模型 {name} 既没有标签，也没有掩码词头，因此无法测量其注意力头的作用。请选择其他模型。</translation>
+        <translation>模型“{name}”既没有标签，也没有掩码词头，因此无法测量其注意力头的作用。请选择其他模型。</translation>
     </message>
     <message>
         <source>The model {name} has no trained masked-word head, so it cannot guess words. Choose a model that was pretrained on masked words, or pretrain this one further.</source>
-        <translation>模型 {name} 没有训练过的掩码词头，所以不能猜词。请选择用掩码词预训练过的模型，或继续预训练这个模型。</translation>
+        <translation>模型“{name}”没有训练过的掩码词头，所以不能猜词。请选择用掩码词预训练过的模型，或继续预训练这个模型。</translation>
     </message>
     <message>
         <source>The model {name} is a DeBERTa. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation>模型 {name} 是 DeBERTa。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
+        <translation>模型“{name}”是 DeBERTa。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is a GTE. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation>模型 {name} 是 GTE。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
+        <translation>模型“{name}”是 GTE。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is a ModernBERT. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation>模型 {name} 是 ModernBERT。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
+        <translation>模型“{name}”是 ModernBERT。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is a NomicBERT. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation>模型 {name} 是 NomicBERT。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
+        <translation>模型“{name}”是 NomicBERT。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is an ALBERT. It was trained to say whether two texts were swapped, so it cannot say whether B follows A. Choose another model.</source>
-        <translation>模型 {name} 是 ALBERT。它学的是判断两段文本是否互换了位置，所以不能判断 B 是否接在 A 之后。请选择其他模型。</translation>
+        <translation>模型“{name}”是 ALBERT。它学的是判断两段文本是否互换了位置，所以不能判断 B 是否接在 A 之后。请选择其他模型。</translation>
     </message>
     <message>
         <source>The model {name} is an MPNet. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation>模型 {name} 是 MPNet。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
+        <translation>模型“{name}”是 MPNet。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} is not a classifier, so it has no labels to choose from. Fine-tune it first, or choose a fine-tuned model.</source>
-        <translation>模型 {name} 不是分类器，没有标签可选。请先微调它，或选择微调过的模型。</translation>
+        <translation>模型“{name}”不是分类器，没有标签可选。请先微调它，或选择微调过的模型。</translation>
     </message>
     <message>
         <source>The model {name} is of RoBERTa’s family. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
-        <translation>模型 {name} 属于 RoBERTa 家族。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
+        <translation>模型“{name}”属于 RoBERTa 家族。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
         <source>The model {name} knows only one segment, so it cannot read pairs.</source>
-        <translation>模型 {name} 只认识一个段，所以不能读取文本对。</translation>
+        <translation>模型“{name}”只认识一个段，所以不能读取文本对。</translation>
     </message>
     <message>
         <source>The model {name} was not trained on next sentences, so it cannot say whether B follows A. Choose another model, or pretrain this one further with next sentences.</source>
-        <translation>模型 {name} 没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择其他模型，或加上下一句预测，继续预训练这个模型。</translation>
+        <translation>模型“{name}”没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择其他模型，或加上下一句预测，继续预训练这个模型。</translation>
     </message>
     <message>
         <source>The models show this difference before any training, so it is no result.</source>
@@ -28149,6 +28161,17 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>sentence</name>
+    <message>
+        <source>{before} {after}</source>
+        <translation>{before}{after}</translation>
+    </message>
+    <message>
+        <source>{phrase}.</source>
+        <translation>{phrase}。</translation>
+    </message>
+</context>
+<context>
     <name>share</name>
     <message>
         <source>Cloze</source>
@@ -28559,6 +28582,10 @@ meaning | sentence colours it.</source>
 <context>
     <name>word</name>
     <message>
+        <source>base</source>
+        <translation>基础</translation>
+    </message>
+    <message>
         <source>domain</source>
         <translation>领域</translation>
     </message>
@@ -28851,7 +28878,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{low} to {high}</source>
-        <translation>{low} 至 {high}</translation>
+        <translation>{low}–{high}</translation>
     </message>
     <message>
         <source>{number} %</source>

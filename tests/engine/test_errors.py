@@ -16,7 +16,7 @@ from engine.language import COMMANDS
 from engine.train.loop import TrainingError
 
 ENGINE = Path(__file__).parents[2] / "engine"
-CONTEXTS = ("engine", WORD, COMMANDS, "list", "phrase", "clause")
+CONTEXTS = ("engine", WORD, COMMANDS, "list", "phrase", "clause", "sentence")
 
 
 @cache

@@ -206,7 +206,7 @@ def _balance(counted: CountedTable) -> Iterator[AdviceLine]:
                 "Labels are far from balanced: “{least}” has {count} rows, “{most}” {largest} of all rows.",
             ),
         )
-        text += " " + translate("advice", "Look at F1, not accuracy.")
+        text = words.sentences([text, translate("advice", "Look at F1, not accuracy.")])
         yield AdviceLine("look", text.format(**values))
     elif largest > EVEN * smallest:
         text = translate(
@@ -270,7 +270,7 @@ def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
     elif summary.num_leaking:
         text = translate("advice", "Some pairs occur twice, with their two texts swapped.")
     if summary.num_leaking:
-        text += " " + words.counted(
+        leaking = words.counted(
             summary.num_leaking,
             translate(
                 "advice",
@@ -283,6 +283,7 @@ def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
                 "look better than they are.",
             ),
         )
+        text = words.sentences([text, leaking])
     what = translate("advice", "a text that is in several rows, next to each other")
     level = "look" if doubtful.num_repeats or summary.num_leaking else "fine"
     yield AdviceLine(level, text, doubtful.repeating, what, kind="exact_duplicates")
@@ -368,5 +369,5 @@ def on_file(file: TaskFile, summary: FileSummary | None) -> list[AdviceLine]:
             translate("advice", "{count} examples repeat an earlier one word for word."),
         )
         stays = translate("advice", "They stay in one split, so none is in both training and validation.")
-        found.append(AdviceLine("look", f"{text} {stays}"))
+        found.append(AdviceLine("look", words.sentences([text, stays])))
     return in_order(found)

@@ -368,7 +368,7 @@ class LabelWork(QWidget):
             *learner.progress,
             is_preparing=learner.is_preparing,
             is_paused=learner.is_paused,
-            read_by=" ".join(map(words.say, read_by(about.encoder_name if about is not None else ""))),
+            read_by=words.sentences(map(words.say, read_by(about.encoder_name if about is not None else ""))),
         )
         if inspector.refusal is not None:
             self.model_card.show_missing(words.say_error(inspector.refusal))

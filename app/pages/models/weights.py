@@ -125,7 +125,7 @@ class ParametersView(QWidget):
         if left:
             more = self.tr("{count} more do not belong to it, and are ignored.")
             said.append(more.format(count=words.number(left)))
-        self.check.show_text("fine" if is_same else "look", " ".join(said))
+        self.check.show_text("fine" if is_same else "look", words.sentences(said))
 
 
 class CheckLine(QWidget):

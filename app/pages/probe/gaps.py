@@ -172,7 +172,7 @@ class GapCard(Card):
                 bits=words.decimal(found.entropy, 1)
             ),
         ]
-        return " ".join(parts)
+        return words.sentences(parts)
 
     # ---- what a person does
 

@@ -242,7 +242,7 @@ class WordsView(Scroller):
         if num_gaps > 1 and not is_joint:
             template = self.tr("All at once works for up to {count} [MASK]s.")
             said.append(template.format(count=words.number(MOST_JOINT)))
-        self.more.setText(" ".join(said))
+        self.more.setText(words.sentences(said))
         self.more.setVisible(bool(said))
 
     def _add_card(self) -> None:

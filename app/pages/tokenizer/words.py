@@ -152,7 +152,7 @@ def clean_words(found: Tokenization) -> str:
         said.append(words.translate("tokenizer_words", "Chinese characters are split one by one."))
     if not any(trace.changes for trace in found.traces):
         said.append(words.translate("tokenizer_words", "Nothing had to change here."))
-    return " ".join(said)
+    return words.sentences(said)
 
 
 def split_words(found: Tokenization) -> str:

@@ -126,7 +126,7 @@ class SoftmaxStep(AnatomyStep):
         if reach is None:
             return said
         near = words.translate("anatomy", "In this layer, a piece sees no more than {reach} to each side.")
-        return f"{said} {near.format(reach=words.number(reach))}"
+        return words.sentences([said, near.format(reach=words.number(reach))])
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         scores = rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece].astype(np.float64)

@@ -124,7 +124,7 @@ def result_words(stages: Sequence[str], reached: Mapping[str, Gained], metric: s
         said = [translate("chain", "Inconclusive: every interval includes 0.")]
         if all(gain.interval is None for gain in known.values()):
             said = [translate("chain", "Inconclusive: an interval needs at least 3 seeds.")]
-    return " ".join([*said, _measured_words(base)])
+    return words.sentences([*said, _measured_words(base)])
 
 
 def _measured_words(base: Gained) -> str:

@@ -95,7 +95,7 @@ class TokenPreview(TaskPreview):
         self.set_hint(
             text.format(texts=words.counted(len(texts), one, many), words=words.number(texts.num_words))
         )
-        reasons = [words.say(reason).rstrip(".") + "." for reason in texts.format.reasons]
+        reasons = [words.closed(words.say(reason)) for reason in texts.format.reasons]
         repaired = words.counted(
             len(texts.repairs),
             self.tr("1 tag is read differently from how it is written."),
@@ -104,7 +104,7 @@ class TokenPreview(TaskPreview):
         said = [reason[:1].upper() + reason[1:] for reason in reasons]
         if texts.repairs:
             said.append(repaired)
-        self.how.setText(" ".join(said))
+        self.how.setText(words.sentences(said))
         names = (self.tr("Line"), self.tr("Text"), self.tr("Words"))
         self.list.set_rows(names, len(texts), self._cell, wide=(1,), numbers=(0, 2))
 
