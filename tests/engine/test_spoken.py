@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,9 +69,9 @@ def test_a_terminal_is_told_in_the_language_and_in_english_where_a_translation_d
 ) -> None:
     screen = Screen()
     found = {"f1": 0.25, "mae": 1.0}
-    of_no_labels = {"epoch": 1.0, "labels": (), "confusion": None, "per_label": {}}
+    of_no_labels: dict[str, Any] = {"epoch": 1.0, "labels": (), "confusion": None, "per_label": {}}
     screen.tell(Evaluated(step=7, split="validation", loss=0.5, metrics=found, **of_no_labels))
-    screen.tell(Finished(seconds=2.0))
+    screen.tell(Finished(seconds=2.0, path=None))
     told = capsys.readouterr().err.splitlines()
     assert told == ["第 7 步：验证损失 0.5000，f1 0.2500，mae 1.0000", "done in 2.0 s"]
     assert said("{a} of {b}", a=1, b=2) == "1 of 2"
