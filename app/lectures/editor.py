@@ -155,7 +155,8 @@ class LectureEditor(QDialog):
         self.list.setVisible(bool(names))
         self._show_scene()
         name = self.tr("Lecture") if current.path is None else current.path.name
-        self.setWindowTitle(f"{name}{' *' if current.is_changed else ''} – {self.tr('Edit the lecture')}")
+        action = self.tr("Edit the lecture")
+        self.setWindowTitle(f"{name}{' *' if current.is_changed else ''} – {action}")
         self.file_words.setText(self._file_words())
         for each in (self.save_as_button, self.export_button, self.start_button):
             each.setEnabled(bool(names))

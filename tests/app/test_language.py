@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
+import app
+import engine
 import engine.language
 from app.dialogs import SettingsDialog
 from app.language import language_of, own_name, speak_in
@@ -92,6 +95,28 @@ def test_the_environment_comes_before_the_settings_and_these_before_the_system(
     assert language_of(settings) in languages()
     assert known_language("XX_eo.UTF-8@euro") == made_up and not known_language("klingon")
     assert own_name(ENGLISH) == "English"
+
+
+@pytest.mark.slow
+def test_no_text_is_written_so_that_it_is_not_collected() -> None:
+    keys = set(collected())
+    lost = [
+        (file.name, node.lineno, ast.unparse(node))
+        for package in (app, engine)
+        for file in sorted(Path(package.__file__ or "").parent.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and (key := key_of(node)) is not None and key not in keys
+    ]
+    assert lost == []
+
+
+def key_of(call: ast.Call) -> tuple[str, str] | None:
+    """Return what a call of translate or marked names by literals; None of others."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name not in ("translate", "marked") or len(call.args) < 2:
+        return None
+    found = [one.value for one in call.args[:2] if isinstance(one, ast.Constant)]
+    return (found[0], found[1]) if len(found) == 2 and all(isinstance(one, str) for one in found) else None
 
 
 def placeholders(text: str) -> list[tuple[str, str | None, str | None]]:

@@ -244,7 +244,7 @@ def _ways_words(ways: SpelledWays) -> str:
         "Of all ways to spell “{whole}” in pieces, the first one below has the largest sum of scores, {sum}.",
     ).format(whole=_isolated(ways.whole), sum=words.decimal(sum(ways.scores), 1))
     if not ways.other:
-        return f"{said} {words.translate('tokenizer_words', 'There is no other way.')}"
+        return words.sentences([said, words.translate("tokenizer_words", "There is no other way.")])
     other = words.translate(
         "tokenizer_words", "The next best has {sum}. Below them are all other pieces that fit."
     )
