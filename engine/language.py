@@ -80,6 +80,11 @@ def is_english() -> bool:
     return _spoken.language == ENGLISH
 
 
+def spoken_language() -> str:
+    """Return the language that is spoken, one of `languages`."""
+    return _spoken.language
+
+
 def spoken(text: str, context: str = "engine") -> str:
     """Return a marked text in the language that is spoken."""
     return _spoken.said(context, text)
