@@ -293,15 +293,15 @@ TABLES = (
         key="corrections",
         file="chinese_corrections.csv",
         title=marked("engine", "Chinese: which character is wrong?"),
-        size=marked("engine", "900 Chinese sentences with their right texts"),
+        size=marked("engine", "780 sentences of Chinese laws, with their right texts"),
         words=marked(
             "engine",
-            "900 Chinese sentences from Wikipedia with the right text of each. A program put "
-            "errors into 496 of them: characters of the same sound. It takes a pretrained "
-            "Chinese model.",
+            "780 sentences of Chinese laws, each with its right text. A program put errors into "
+            "389 of them: characters of the same sound. With batch size 16 and 10 epochs the "
+            "Chinese starter, which has read some of the laws, gets a correction F1 of about 0.3.",
         ),
         roles=Roles(text="text", label="right"),
-        licence="CC BY-SA 4.0",
+        licence="Apache-2.0",
     ),
     ShippedTable(
         key="names",

@@ -44,6 +44,7 @@ def main() -> None:
         "--rate", type=float, help="peak learning rate; that of the model's size unless given"
     )
     parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--masked-share", type=float, default=0.2, help="of the right pieces, in training")
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--run", type=Path, help="a folder to keep the run in")
     asked = parser.parse_args()
@@ -57,7 +58,7 @@ def main() -> None:
         values = {
             "data": str(pairs), "text": "text", "label": "right", "task": "correction", "quoting": "none",
             "model": asked.model, "num_epochs": asked.epochs, "batch_size": asked.batch, "seed": asked.seed,
-            "validation_share": 0.1, "learning_rate": asked.rate,
+            "validation_share": 0.1, "learning_rate": asked.rate, "masked_share": asked.masked_share,
         }  # fmt: skip
         start = time.perf_counter()
         for event in fine_tune(with_values(FineTuneConfig(), values), place):

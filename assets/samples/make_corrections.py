@@ -1,25 +1,25 @@
-"""Put errors into Chinese sentences: the sample of correcting text, from the trial set of CMRC 2018.
+"""Put errors into sentences of Chinese laws: the sample of correcting text.
 
-    python -m assets.samples.make_corrections cmrc2018_trial.json [FOLDER]
+    python -m assets.samples.make_corrections zh-laws.txt.xz [FOLDER]
 
 Real sentences, made errors: a character is replaced by another one of the same sound, whatever its tone,
-drawn by how often that stands in the passages. Sounds are those of pypinyin 0.55.0 (MIT), which only this
-needs: pip install pypinyin==0.55.0. The same source gives the same bytes.
+drawn by how often that stands in the laws. Sounds are those of pypinyin 0.55.0 (MIT), which only this needs:
+pip install pypinyin==0.55.0. The same source gives the same bytes.
 """
 
 from __future__ import annotations
 
 import csv
-import json
+import lzma
 import random
 import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-NUM_SENTENCES = 900
+NUM_SENTENCES = 780
 LENGTHS = (14, 44)  # characters of a sentence
-LEAST_OFTEN = 8  # times that a character stands in the passages, to be taken for another
+LEAST_OFTEN = 200  # times that a character stands in the laws, to be taken for another
 WITH_ERROR = 0.5  # share of the sentences, of which one in five has a second one
 WITH_SECOND = 0.2
 ALIKE = set("他她它牠祂那哪")  # of which nobody can tell by the sentence alone which belongs there
@@ -30,16 +30,15 @@ _PLAIN = re.compile("[\u4e00-\u9fff，。！？；、：“”《》（）0-9]+"
 
 
 def sentences(path: Path) -> list[str]:
-    """Return the sentences of the passages in their order, each once; of plain Chinese characters."""
+    """Return the sentences of the laws in their order, each once; of plain Chinese characters."""
     found: dict[str, None] = {}
-    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
-    passages = [part["context"] for article in articles for part in article["paragraphs"]]
-    for passage in passages:
-        for one in _SENTENCE.findall(passage):
-            text = one.strip()
-            balanced = all(text.count(a) == text.count(b) for a, b in ("“”", "《》", "（）"))
-            if LENGTHS[0] <= len(text) <= LENGTHS[1] and _PLAIN.fullmatch(text) and balanced:
-                found[text] = None
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for paragraph in file:
+            for one in _SENTENCE.findall(paragraph):
+                text = one.strip()
+                balanced = all(text.count(a) == text.count(b) for a, b in ("“”", "《》", "（）"))
+                if LENGTHS[0] <= len(text) <= LENGTHS[1] and _PLAIN.fullmatch(text) and balanced:
+                    found[text] = None
     return list(found)
 
 
@@ -74,7 +73,7 @@ def with_errors(text: str, others: dict[str, list[tuple[str, int]]], rng: random
 def main(source: Path, folder: Path) -> None:
     texts, rng = sentences(source), random.Random(SEED)
     others = same_sounds(texts)
-    step = len(texts) / NUM_SENTENCES  # spread over all articles
+    step = len(texts) / NUM_SENTENCES  # spread over all laws
     rows = []
     for number in range(NUM_SENTENCES):
         right = texts[int(number * step)]

@@ -49,6 +49,8 @@ def read_pieces(data: bytes, most: int) -> SentencePieces:
     bits = np.array([score for _, score, _ in read], np.uint64).astype(np.uint32)
     charsmap = _bytes_in(cleaning, 2)
     check_charsmap(charsmap)
+    if not read:
+        raise ValueError(marked("engine", "it holds no pieces"))
     pieces, kinds = tuple(piece for piece, _, _ in read), tuple(kind for _, _, kind in read)
     scores, by_bytes = tuple(bits.view(np.float32).tolist()), bool(number_in(trainer, 35))
     return SentencePieces(pieces, scores, kinds, charsmap, by_bytes)

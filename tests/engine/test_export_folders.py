@@ -19,7 +19,8 @@ from engine.export.archive import writing_zip
 from engine.export.folders import writing_folder, writing_sentence_folder
 from engine.model.sentence_files import SentenceConfig, read_sentence_files
 from engine.model.weights import load_classifier, load_encoder, save_model
-from tests.engine.model.test_relatives import IDS, MASK, agrees, saved
+from tests.engine.model.family_cases import CASES, made
+from tests.engine.model.test_relatives import IDS, MASK, agrees
 from tests.engine.typed import is_one_sentence, typed
 from tests.fakes import (
     model_folder,
@@ -69,13 +70,13 @@ def test_a_head_that_transformers_does_not_have_is_refused_for_it(
 @pytest.mark.slow
 @torch.no_grad()
 def test_relatives_and_old_files_leave_as_berts(tmp_path: Path) -> None:
-    theirs = saved(tmp_path / "own", "DistilBertForMaskedLM")
+    theirs = made(tmp_path / "own", CASES["DistilBERT"], "ForMaskedLM")
     tiny_wordpiece().save(tmp_path / "own")
     result_of(writing_folder(tmp_path / "own", tmp_path / "out"))
     again, info = transformers.BertForMaskedLM.from_pretrained(tmp_path / "out", output_loading_info=True)
     assert not info["missing_keys"] and not info["unexpected_keys"]
     assert agrees(again.eval()(IDS, attention_mask=MASK).logits, theirs(IDS, attention_mask=MASK).logits)
-    saved(tmp_path / "classes", "DistilBertForSequenceClassification")
+    made(tmp_path / "classes", CASES["DistilBERT"], "ForSequenceClassification")
     tiny_wordpiece().save(tmp_path / "classes")
     found = result_of(writing_folder(tmp_path / "classes", tmp_path / "no head"))
     assert "Ignored because BERT has no use for them: " in " ".join(map(str, found.said))

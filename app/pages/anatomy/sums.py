@@ -124,13 +124,11 @@ def _sum_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
     divided = words.translate("anatomy", "by √{size} = {root}").format(
         size=len(names), root=words.decimal(root, 3)
     )
-    return _products(
-        names,
-        done,
-        heads=(q, k, f"{q} × {k}"),
-        total=done.total,
-        ends=((divided, written(done.value)),),
-    )
+    ends = [(divided, written(done.total / root))]
+    if "distance" in done.steps:
+        said = words.translate("anatomy", "plus distance {number}")
+        ends.append((said.format(number=written(done.steps["distance"])), written(done.value)))
+    return _products(names, done, heads=(q, k, f"{q} × {k}"), total=done.total, ends=tuple(ends))
 
 
 def _sum_of_turned(anatomy: Anatomy, spot: Spot, done: Working) -> WorkedTerms:
@@ -297,7 +295,9 @@ def _line_of_share(anatomy: Anatomy, spot: Spot, done: Working) -> str:
 
 def _line_of_score(anatomy: Anatomy, spot: Spot, done: Working) -> str:
     assert done.left is not None
-    return f"= {written(done.total)} / √{len(done.left)} = {written(done.value)}"
+    added = f" + {written(done.steps['distance'])}" if "distance" in done.steps else ""
+    said = f"= {written(done.total)} / √{len(done.left)}{added} = {written(done.value)}"
+    return said.replace("+ −", "− ")
 
 
 def _line_of_parts(anatomy: Anatomy, spot: Spot, done: Working) -> str:

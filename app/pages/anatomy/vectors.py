@@ -13,7 +13,7 @@ from engine.inspect.anatomy.working import Spot
 
 OF_HEAD = ("query", "key", "value", "query_turned", "key_turned", "heads")
 OF_INNER = ("feed_forward_in", "activation", "feed_forward_gate", "gated")
-MATRICES = ("scores", "softmax")
+MATRICES = ("scores", "softmax", "distances")
 WORDS = "embeddings.word_embeddings.weight"
 ON_TOP = {  # by what they make: the matrices of the heads, whose number is a row's
     "masked_word.logits": Product(WORDS, "masked_word.norm", "masked_word.logits"),

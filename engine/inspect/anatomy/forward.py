@@ -27,6 +27,7 @@ from engine.model.names import GATED, GATED_LAST, plain_name, published_names
 
 Weights = Mapping[str, Tensor]  # by their published names, without "bert."
 
+DISTANCES = "encoder.layer.0.attention.distances.weight"  # a number for each distance and head
 _NO_PLAIN_SCORES = marked(
     "engine",
     "In {name} ({family}), scores also come from the distance between words. Step by step does not show "
@@ -177,6 +178,11 @@ class _Layers:
             asked, asked_for = (_turned(one, cosines, sines) for one in (query, key))
             turned = {"query_turned": asked, "key_turned": asked_for}
         scores = asked @ asked_for.transpose(1, 2) / math.sqrt(query.shape[-1])  # (H, T, T)
+        if DISTANCES in self.weights:
+            from engine.model.families.distance import buckets
+
+            numbers = self.weights[DISTANCES][buckets(len(read), read.device)].permute(2, 0, 1)
+            scores, turned["distances"] = scores + numbers, numbers
         seen = sees(self.config, number, self.given.mask)
         softmax = scores.masked_fill(~seen, -math.inf).softmax(-1)
         mixed = softmax @ value

@@ -80,16 +80,22 @@ def plan_of(config: BertConfig) -> PassPlan:
     rotary = config.family.rotation(config)
     begins = "embeddings.projected" if config.family.has_projection else "embeddings.norm"
     first = rotary is not None and rotary.norms_first
-    layer = _norms_first() if first else _norms_last(is_turned=rotary is not None)
+    knows_distances = "distances" in _parts_of(config)
+    last = _norms_last(is_turned=rotary is not None, knows_distances=knows_distances)
+    layer = _norms_first() if first else last
     steps, made = (*_embeddings(config), *layer, *_HEAD), "residual" if first else "norm"
     return PassPlan(steps, config.num_hidden_layers, made, begins, norms_first=first)
 
 
 def tables_of(config: BertConfig) -> tuple[str, ...]:
     """Return the arrays that are looked up for each token, and added where they are several."""
-    kinds = {kind.key for kind in config.family.part_kinds(config, KINDS)}
+    kinds = _parts_of(config)
     there = {"word": True, "segment": "segments" in kinds, "position": "positions" in kinds}
     return tuple(f"embeddings.{name}" for name, is_there in there.items() if is_there)
+
+
+def _parts_of(config: BertConfig) -> set[str]:
+    return {kind.key for kind in config.family.part_kinds(config, KINDS)}
 
 
 def _embeddings(config: BertConfig) -> Iterator[PassStep]:
@@ -105,13 +111,16 @@ def _embeddings(config: BertConfig) -> Iterator[PassStep]:
         yield PassStep("projection", EMBEDDINGS, ("embeddings.norm", "embeddings.projected"))
 
 
-def _attention(read: str, *, is_turned: bool) -> Iterator[PassStep]:
-    """Yield the steps from queries to what is added. Args: is_turned: whether places come by rotation."""
+def _attention(read: str, *, is_turned: bool, knows_distances: bool = False) -> Iterator[PassStep]:
+    """Yield the steps from queries to what is added.
+
+    Args: is_turned: whether places come by rotation. knows_distances: whether scores get a number for them.
+    """
     yield PassStep("qkv", LAYER, (read, "{own}query", "{own}key", "{own}value"))
     if is_turned:
         pairs = ("{own}query", "{own}query_turned", "{own}key", "{own}key_turned")
         yield PassStep("rotation", LAYER, pairs)
-    yield PassStep("scores", LAYER, ("{own}scores",))
+    yield PassStep("scores", LAYER, (*["{own}distances"] * knows_distances, "{own}scores"))
     yield PassStep("softmax", LAYER, ("{own}softmax",))
     yield PassStep("mixed", LAYER, ("{own}value", "{own}heads"))
     yield PassStep("heads", LAYER, ("{own}joined",))
@@ -127,10 +136,10 @@ def _feed_forward(read: str, added: str, *, is_gated: bool) -> Iterator[PassStep
     yield PassStep("residual", LAYER, (added, "{own}feed_forward_out", "{own}residual"))
 
 
-def _norms_last(*, is_turned: bool) -> Iterator[PassStep]:
+def _norms_last(*, is_turned: bool, knows_distances: bool) -> Iterator[PassStep]:
     """Yield a layer's steps in BERT's order. Args: is_turned: whether it is turned, and gated."""
     normed = "{own}attention_norm"
-    yield from _attention("{before}", is_turned=is_turned)
+    yield from _attention("{before}", is_turned=is_turned, knows_distances=knows_distances)
     yield PassStep("attention_norm", LAYER, ("{own}attention_residual", normed))
     yield from _feed_forward(normed, normed, is_gated=is_turned)
     yield PassStep("norm", LAYER, ("{own}residual", "{own}norm"))

@@ -44,6 +44,7 @@ class Anatomy:
         layer.N.query, layer.N.key, layer.N.value                (H, T, d)
         layer.N.query_turned, layer.N.key_turned: by the place   (H, T, d)
         layer.N.scores: query · key / √d; layer.N.softmax        (H, T, T), [head, query, key]
+        layer.N.distances: what is added to scores for them      (H, T, T)
         layer.N.heads: each head's weighted sum of values        (H, T, d)
         layer.N.joined: the heads side by side; layer.N.output; layer.N.attention_residual;
         layer.N.attention_norm, or layer.N.feed_forward_input    (T, D)

@@ -53,7 +53,7 @@ class Working:
     "gated", "pooled", "same", "taken" or "scored". terms: (N,), what is added. left, right: (N,), their
     factors, None for plain terms; right of a product is the row of a matrix. names: of each term where it has
     one: the array it stands in. steps: what is done with the sum, by name, where it is done: bias, root,
-    mean, deviation, gamma, beta, scale. value: the number.
+    distance, mean, deviation, gamma, beta, scale. value: the number.
     """
 
     way: str
@@ -76,7 +76,7 @@ class Working:
 
 def value_of(anatomy: Anatomy, spot: Spot) -> float:
     """Return the number at a spot."""
-    by_key = spot.kind in ("scores", "softmax") or spot.name == "masked_word.logits"
+    by_key = spot.kind in ("scores", "softmax", "distances") or spot.name == "masked_word.logits"
     return float(vector_of(anatomy, spot)[spot.key if by_key else spot.number])
 
 
@@ -210,7 +210,14 @@ def _gated(anatomy: Anatomy, spot: Spot, value: float) -> Working:
 def _score(anatomy: Anatomy, spot: Spot, value: float) -> Working:
     query, key = anatomy.compared(spot.layer)
     left, right = anatomy[query][spot.head, spot.place], anatomy[key][spot.head, spot.key]
-    return Working("score", value, left * right, left, right, steps={"root": math.sqrt(len(left))})
+    steps, name = {"root": math.sqrt(len(left))}, f"layer.{spot.layer}.distances"
+    if name in anatomy:
+        steps["distance"] = float(anatomy[name][spot.head, spot.place, spot.key])
+    return Working("score", value, left * right, left, right, steps=steps)
+
+
+def _distance(anatomy: Anatomy, spot: Spot, value: float) -> Working:
+    return Working("taken", value, np.array([value], np.float32))
 
 
 def _share(anatomy: Anatomy, spot: Spot, value: float) -> Working:
@@ -283,6 +290,7 @@ _OTHERS = {
     "query_turned": _turned,
     "key_turned": _turned,
     "gated": _gated,
+    "distances": _distance,
     "pooler.dense": _pooled,
     "embeddings.word": _lookup,
     "embeddings.segment": _lookup,

@@ -43,9 +43,9 @@ class Family:
     tokens_pass_pooler: whether heads over tokens read them through the pooler. pools: of POOLINGS in
     config.py, what its published classifier can read of a text. pooling_act: the activation of its pooler.
     guessing_act: that of its masked-word head; "": that of its layers. has_plain_scores: whether its scores
-    are products of queries and keys, turned or not, and nothing else. straight: what a pooler multiplies by,
-    and adds, so that its activation passes on what it reads, to one part in a million; None: it cannot, and a
-    head that is solved for has none.
+    are products of queries and keys, turned or not, and at most a number for the distance. straight: what a
+    pooler multiplies by, and adds, so that its activation passes on what it reads, to one part in a million;
+    None: it cannot, and a head that is solved for has none.
     """
 
     model_type: ClassVar[str] = "bert"

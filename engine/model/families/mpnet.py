@@ -53,7 +53,6 @@ class Mpnet(Roberta):
     modules = _MODULES
     own_classes = _CLASSES
     lacks = _LACKS
-    has_plain_scores = False
     has_equal_layers = False
     has_next_sentence = False
 

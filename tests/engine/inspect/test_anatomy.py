@@ -162,7 +162,7 @@ def finished(found: Any, act: str = "gelu") -> float:
         "product": lambda: total + bias,
         "scored": lambda: total + bias,
         "pooled": lambda: float(np.tanh(total + bias)),
-        "score": lambda: total / steps["root"],
+        "score": lambda: total / steps["root"] + steps.get("distance", 0.0),
         "mixed": lambda: total * steps.get("scale", 1.0),
         "share": lambda: float(found.terms[4]) / total,
         "norm": lambda: (steps["x"] - steps["mean"]) / steps["deviation"] * steps["gamma"] + beta,

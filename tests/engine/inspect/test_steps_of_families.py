@@ -18,9 +18,10 @@ from engine.model.config import BertConfig
 from engine.model.families.known import FAMILIES
 from engine.model.heads import PreTraining
 from engine.model.names import GATED, GATED_LAST, plain_name, published_names
+from engine.text.wordpiece import WordPiece
 from tests.engine.inspect.test_anatomy import finished, spots
 from tests.engine.model.family_cases import OWN, Case, config_of, made
-from tests.fakes import tiny_wordpiece
+from tests.fakes import tiny_mpnet_pieces, tiny_wordpiece
 
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.slow  # transformers takes its time to be imported
@@ -29,12 +30,17 @@ SHOWN = [case for case in OWN if FAMILIES[case.model_type].has_plain_scores]
 A, B = "good film playing", "bad [MASK] play !"
 
 
+def pieces_of(case: Case) -> WordPiece:
+    """Return WordPieces, with the special tokens of a family that has its own."""
+    return tiny_mpnet_pieces() if case.stem == "MPNet" else tiny_wordpiece()
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.name)
 def test_every_number_of_a_family_is_that_of_its_own_code_and_the_end_of_its_working(
     case: Case, tmp_path: Path
 ) -> None:
-    theirs = made(tmp_path, case, "ForMaskedLM", tiny_wordpiece())
+    theirs = made(tmp_path, case, "ForMaskedLM", pieces_of(case))
     subject = LoadedModel.open(tmp_path, "cpu")
     found = trace(subject, A, B)
     given = {"input_ids": torch.tensor([found.ids]), "attention_mask": torch.ones(1, len(found.ids))}
@@ -62,10 +68,10 @@ def test_every_number_of_a_family_is_that_of_its_own_code_and_the_end_of_its_wor
 
 @pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.name)
 def test_the_lesson_of_a_familys_weight_is_what_autograd_says(case: Case, tmp_path: Path) -> None:
-    made(tmp_path, case, "ForMaskedLM", tiny_wordpiece())
+    made(tmp_path, case, "ForMaskedLM", pieces_of(case))
     subject = LoadedModel.open(tmp_path, "cpu")
     found = trace(subject, A, B)
-    place, target = found.pieces.index("[MASK]"), found.ids[found.pieces.index("film")]
+    place, target = found.ids.index(subject.wordpiece.mask_id), found.ids[found.pieces.index("film")]
     model = subject.language
     assert model is not None
     model.requires_grad_()

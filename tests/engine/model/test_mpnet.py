@@ -154,8 +154,8 @@ def test_a_pair_is_read_by_its_separators_as_transformers_reads_it(tmp_path: Pat
     assert seen.encoding.tokens.count("</s>") == 3
     with pytest.raises(UserError, match="a query and a key alone do not give the score"):
         detail(subject, seen, 1, 2, 3)
-    with pytest.raises(UserError, match=r"\(MPNet\), scores also come from the distance between words"):
-        trace(subject, "a film")
+    every = trace(subject, "a film", "a good play")
+    assert np.allclose(every["layer.2.softmax"], theirs.attentions[1][0], atol=1e-6)
     with pytest.raises(ModelError, match="is an MPNet. It was not trained on next sentences"):
         subject.require("next_sentence")
 

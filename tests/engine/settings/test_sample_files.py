@@ -39,7 +39,7 @@ TASKS = {  # of the other samples: what is guessed, and how many examples it has
     "emotions": ("multi-label", 2000),
     "similarity": ("regression", 64),
     "endings": ("multiple-choice", 96),
-    "corrections": ("correction", 900),
+    "corrections": ("correction", 780),
     "names": ("token-labels", 2700),
     "questions": ("questions", 493),
 }

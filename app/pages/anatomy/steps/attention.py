@@ -83,7 +83,8 @@ class ScoresStep(AnatomyStep):
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
         query, key = map(vectors.symbol, anatomy.compared(walk.layer))
         formula = super().formula_of(anatomy, walk)
-        return formula.replace("<i>q</i>", f"<i>{query}</i>").replace("<i>k</i>", f"<i>{key}</i>")
+        formula = formula.replace("<i>q</i>", f"<i>{query}</i>").replace("<i>k</i>", f"<i>{key}</i>")
+        return f"{formula} + <i>δ</i><sub>i</sub>" if _knows_distances(anatomy, walk) else formula
 
     def sentence(self, anatomy: Anatomy, walk: Walk) -> str:
         key = vectors.key_of(anatomy, walk)
@@ -110,7 +111,12 @@ class ScoresStep(AnatomyStep):
             f"{q} × {k}", values=key.values * query, sign="×", hint=words.translate("anatomy", "elementwise")
         )
         product = replace(product, top=full_colour([product]))
-        return [key, product, _score_column(rows, "→")]
+        if not _knows_distances(anatomy, rows.walk):
+            return [key, product, _score_column(rows, "→")]
+        numbers = anatomy[f"{rows.own}distances"][rows.head, place][rows.places]
+        title = words.translate("anatomy", "distance δ")
+        distance = VectorColumn(title, BAR, values=rows.of(numbers), sign="+")
+        return [key, product, distance, _score_column(rows, "→")]
 
 
 class SoftmaxStep(AnatomyStep):
@@ -184,6 +190,10 @@ class MixedStep(AnatomyStep):
         return [_score_column(rows), _weight_column(rows, is_summed=False), value, added]
 
 
+def _knows_distances(anatomy: Anatomy, walk: Walk) -> bool:
+    return f"layer.{walk.layer}.distances" in anatomy
+
+
 def _looked_at(anatomy: Anatomy, walk: Walk, count: int = 3) -> str:
     weights = anatomy[f"layer.{walk.layer}.softmax"][walk.head - 1, walk.piece]
     largest = np.argsort(-weights, kind="stable")[:count]
@@ -199,9 +209,8 @@ def _score_column(rows: StepRows, sign: str = "") -> VectorColumn:
     q, k = map(vectors.symbol, rows.anatomy.compared(rows.walk.layer))
     size = rows.anatomy[f"{rows.own}query"].shape[-1]
     values = rows.of(rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece][rows.places])
-    return VectorColumn(
-        words.translate("anatomy", "score"), BAR, f"{q} · {k} / √{size}", values=values, sign=sign
-    )
+    hint = f"{q} · {k} / √{size}" + (" + δ" if _knows_distances(rows.anatomy, rows.walk) else "")
+    return VectorColumn(words.translate("anatomy", "score"), BAR, hint, values=values, sign=sign)
 
 
 def _weight_column(rows: StepRows, *, is_summed: bool) -> VectorColumn:
