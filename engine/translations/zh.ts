@@ -16017,6 +16017,10 @@ meaning | sentence colours it.</source>
         <translation>全连接</translation>
     </message>
     <message>
+        <source>distance δ</source>
+        <translation>距离 δ</translation>
+    </message>
+    <message>
         <source>dropped</source>
         <translation>已舍弃</translation>
     </message>
@@ -16151,6 +16155,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>piece</source>
         <translation>词片</translation>
+    </message>
+    <message>
+        <source>plus distance {number}</source>
+        <translation>加上距离 {number}</translation>
     </message>
     <message>
         <source>plus β {number}</source>
@@ -17878,20 +17886,20 @@ meaning | sentence colours it.</source>
         <translation>72 个头，许多看向 [CLS]</translation>
     </message>
     <message>
+        <source>780 sentences of Chinese laws, each with its right text. A program put errors into 389 of them: characters of the same sound. With batch size 16 and 10 epochs the Chinese starter, which has read some of the laws, gets a correction F1 of about 0.3.</source>
+        <translation>780 个中国法律条文句子，每句附有正确文本。其中 389 句由程序加入了错误：同音字。批大小为 16、训练 10 轮时，读过其中部分法律的中文入门模型的纠正 F1 约为 0.3。</translation>
+    </message>
+    <message>
+        <source>780 sentences of Chinese laws, with their right texts</source>
+        <translation>780 个中国法律条文句子及其正确文本</translation>
+    </message>
+    <message>
         <source>842 Chinese questions with passages, 2 labels</source>
         <translation>842 个带段落的中文问题，2 个标签</translation>
     </message>
     <message>
         <source>842 Chinese questions, each with a passage from Wikipedia. It holds the answer, or comes from elsewhere in the article and does not. A pair of texts, two labels. It takes a pretrained Chinese model.</source>
         <translation>842 个中文问题，各配一段维基百科文字。这段文字要么含有答案，要么来自条目的其他位置、不含答案。文本对，两个标签。需要预训练的中文模型。</translation>
-    </message>
-    <message>
-        <source>900 Chinese sentences from Wikipedia with the right text of each. A program put errors into 496 of them: characters of the same sound. It takes a pretrained Chinese model.</source>
-        <translation>900 个来自维基百科的中文句子，各配正确文本。程序在其中 496 个句子里加入了错误：同音字。需要预训练的中文模型。</translation>
-    </message>
-    <message>
-        <source>900 Chinese sentences with their right texts</source>
-        <translation>900 个中文句子及其正确文本</translation>
     </message>
     <message>
         <source>922 questions with passages, 2 labels</source>
@@ -24448,6 +24456,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>it has too many parts</source>
         <translation>其中的部分太多</translation>
+    </message>
+    <message>
+        <source>it holds no pieces</source>
+        <translation>其中没有词片</translation>
     </message>
     <message>
         <source>it holds no plain table of weights</source>
