@@ -210,8 +210,13 @@ def share(x: float | None, digits: int = 1) -> str:
     return translate("words", "> {share}").format(share=share(1 - finest, MOST_SHARE_DIGITS))
 
 
+def per_cent(number: str) -> str:
+    """Return a number, as it is written, as per cent; of "" what stands behind any."""
+    return translate("words", "{number} %").format(number=number)
+
+
 def _per_cent(x: float, digits: int) -> str:
-    return translate("words", "{number} %").format(number=decimal(x * 100, digits))
+    return per_cent(decimal(x * 100, digits))
 
 
 def with_interval(x: float | None, rows: int) -> str:

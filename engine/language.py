@@ -85,6 +85,11 @@ def spoken_language() -> str:
     return _spoken.language
 
 
+def spoken_locale() -> str:
+    """Return the language that is spoken as a page of HTML says it: "en", "zh-CN"."""
+    return _spoken.locale.replace("_", "-")
+
+
 def spoken(text: str, context: str = "engine") -> str:
     """Return a marked text in the language that is spoken."""
     return _spoken.said(context, text)

@@ -19002,6 +19002,10 @@ meaning | sentence colours it.</source>
         <translation>数据</translation>
     </message>
     <message>
+        <source>Data, sha256</source>
+        <translation>数据 sha256</translation>
+    </message>
+    <message>
         <source>DeBERTa’s replaced words</source>
         <translation>DeBERTa 的替换词头</translation>
     </message>
@@ -19690,6 +19694,10 @@ meaning | sentence colours it.</source>
         <translation>模型的训练方法。每个标签不足 50 个样本时，auto 通过交叉验证选择。regression：在冻结编码器的平均向量上做回归。contrastive：先用样本对训练编码器（Tunstall et al. 2022）。</translation>
     </message>
     <message>
+        <source>How to verify this</source>
+        <translation>如何核实</translation>
+    </message>
+    <message>
         <source>If it is a table after all, choose its separator.</source>
         <translation>如果它其实是表格，请选择分隔符。</translation>
     </message>
@@ -20316,6 +20324,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Made lower case.</source>
         <translation>已转为小写。</translation>
+    </message>
+    <message>
+        <source>Made with {cloze} (Apache-2.0) on {date}. This file loads nothing from anywhere.</source>
+        <translation>由 {cloze}（Apache-2.0）于 {date} 生成。本文件不从任何地方加载内容。</translation>
     </message>
     <message>
         <source>Many languages</source>
@@ -21672,6 +21684,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Split with a vocabulary made from only the beginning of the text.</source>
         <translation>拆分所用的词表只根据文本的开头生成。</translation>
+    </message>
+    <message>
+        <source>Split, sha256</source>
+        <translation>划分 sha256</translation>
     </message>
     <message>
         <source>Splitting texts into pieces</source>
@@ -23462,6 +23478,14 @@ meaning | sentence colours it.</source>
         <translation>训练多长时间。学习率随时间变化，暂停的时间不算。</translation>
     </message>
     <message>
+        <source>Trained in stages</source>
+        <translation>训练阶段</translation>
+    </message>
+    <message>
+        <source>Trained on</source>
+        <translation>训练数据</translation>
+    </message>
+    <message>
         <source>Training on the other rows</source>
         <translation>正在用其他行训练</translation>
     </message>
@@ -23640,6 +23664,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Weight of the teacher</source>
         <translation>教师的权重</translation>
+    </message>
+    <message>
+        <source>Weights, sha256</source>
+        <translation>权重 sha256</translation>
     </message>
     <message>
         <source>What BERT cannot do</source>
@@ -25342,6 +25370,10 @@ meaning | sentence colours it.</source>
         <translation>{total:,} 条训练文本中有 {cut:,} 条超过 {length} 个词片，会被截断。</translation>
     </message>
     <message>
+        <source>{digest}, seed {seed}</source>
+        <translation>{digest}，随机种子 {seed}</translation>
+    </message>
+    <message>
         <source>{done} {left:.0f} s left</source>
         <translation>{done} 剩余 {left:.0f} s</translation>
     </message>
@@ -25964,6 +25996,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} was trained on {count:,} of these {total:,} texts, so they cannot show which is better.</source>
         <translation>{name} 用这 {total:,} 条文本中的 {count:,} 条训练过，因此它们无法说明哪个更好。</translation>
+    </message>
+    <message>
+        <source>{name}, {rows:,} rows</source>
+        <translation>{name}，{rows:,} 行</translation>
     </message>
     <message>
         <source>{name}: {reason}</source>

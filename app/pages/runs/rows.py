@@ -297,7 +297,7 @@ def scale_words(metric: str, ticks: Sequence[float]) -> list[str]:
     values = [factor * tick for tick in ticks]
     digits = next((n for n in range(4) if all(abs(v - round(v, n)) < 1e-9 for v in values)), 4)
     said = [words.decimal(value, digits) for value in values]
-    return [*said[:-1], f"{said[-1]} %"] if said and factor == 100 else said
+    return [*said[:-1], words.per_cent(said[-1])] if said and factor == 100 else said
 
 
 def data_name(facts: RunFacts) -> str:

@@ -36,9 +36,7 @@ CHINESE_SENTENCE, CHINESE_HIDDEN = "因为下雨，所以我们没有去。", 5
 NUM_GUESSES = 4
 NARROW = 560  # px of a card whose doors stand in two rows
 MASK = "[MASK]"
-WORDS = re.compile(
-    "[\u4e00-\u9fff]|\\w+|[^\\w\\s]"
-)  # as BERT's basic split has them
+WORDS = re.compile("[\u4e00-\u9fff]|\\w+|[^\\w\\s]")  # as BERT's basic split has them
 
 
 @dataclass(frozen=True, slots=True)
