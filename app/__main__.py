@@ -75,13 +75,15 @@ def _open_window(file: str | None, page: str, parser: argparse.ArgumentParser) -
     import_qt()
     from app.application import make_application
     from app.look.error_dialog import install_excepthook
-    from app.main_window import MainWindow
     from app.rail import NAMES
+    from app.settings import AppSettings
+    from app.windows import Windows
 
     if page and page not in NAMES:
         parser.error(f"there is no page {page}. Pages: {', '.join(NAMES)}")
-    application = make_application(sys.argv[:1])
-    window = MainWindow()
+    settings = AppSettings()
+    application = make_application(sys.argv[:1], settings)
+    window = Windows(application, settings).window
     if file:
         window.open_file(file)
     else:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from app.language import language_of, speak_in
 from app.look import theme
 from app.settings import AppSettings
 from app.work.garbage import GarbageCollector
 from app.work.job import prepare_process
 
 SCALE = "QT_SCALE_FACTOR"
-TRANSLATIONS = Path(__file__).parent / "translations"
 
 
 def make_application(arguments: Sequence[str], settings: AppSettings | None = None) -> QApplication:
@@ -30,7 +28,7 @@ def make_application(arguments: Sequence[str], settings: AppSettings | None = No
     application.setApplicationName("Cloze")
     application.setOrganizationName("Cloze")
     application.setDesktopFileName("cloze")
-    _translate(application)
+    speak_in(application, language_of(settings))
     theme.apply_theme(application, settings.theme)
     application.setWindowIcon(QIcon(str(theme.ICONS / "logo.svg")))
     return application
@@ -50,14 +48,3 @@ def _sized(per_cent: int) -> Iterator[None]:
         yield
     finally:
         del os.environ[SCALE]
-
-
-def _translate(application: QApplication) -> None:
-    """Load our own words and Qt's for the person's language, where there are any."""
-    for name, folder in (
-        ("qtbase", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)),
-        ("cloze", str(TRANSLATIONS)),
-    ):
-        translator = QTranslator(application)
-        if translator.load(QLocale(), name, "_", folder):
-            application.installTranslator(translator)

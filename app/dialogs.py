@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
+from app.language import language_of, own_name
 from app.look import theme
 from app.look.files import ask_folder
 from app.look.inputs import ComboBox, ToolButton
@@ -36,6 +37,7 @@ from app.look.widgets import (
 from app.session import Session
 from app.settings import TEXT_SIZES
 from app.work.training_state import TrainingState
+from engine.language import languages
 
 LEAST_SIZE = QSize(960, 600)  # of the window, px
 
@@ -64,6 +66,7 @@ class SettingsDialog(QDialog):
     """Colours, the size of text, the folder for runs, and whether the internet is asked; taken as chosen."""
 
     help_wanted = Signal()
+    language_chosen = Signal()  # that can be taken at once
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,6 +88,7 @@ class SettingsDialog(QDialog):
         column(
             form_rows(
                 (self.tr("Appearance"), row(self._themes, STRETCH)),
+                (self.tr("Language"), self._languages()),
                 (self.tr("Text size"), self._sizes()),
                 (self.tr("Runs folder"), row((self._runs, 1), change)),
                 (self.tr("Internet"), self._offline),
@@ -111,6 +115,29 @@ class SettingsDialog(QDialog):
         buttons.set_current(theme.mode())
         buttons.chosen.connect(self._choose_theme)
         return buttons
+
+    def _languages(self) -> QHBoxLayout:
+        """Return the languages by the names that their speakers know, the system's first."""
+        self._language = named(ComboBox(), "settings_language", self.tr("Language"))
+        self._language.addItem(self.tr("System"), "")
+        for language in languages():
+            self._language.addItem(own_name(language), language)
+        self._language.choose(self._session.settings.language, or_first=True)
+        self._language_later = label(self.tr("at the next start"), "muted", name="settings_language_later")
+        self._language_later.hide()
+        self._language.activated.connect(self._choose_language)
+        return row(self._language, self._language_later, STRETCH)
+
+    def _choose_language(self) -> None:
+        """Take a language: at once, unless a model is in training, which the window would have to end."""
+        settings, spoken = self._session.settings, language_of(self._session.settings)
+        settings.language = str(self._language.currentData())
+        is_other = language_of(settings) != spoken
+        is_later = self._session.training.is_running
+        self._language_later.setVisible(is_other and is_later)
+        if is_other and not is_later:
+            self.accept()
+            self.language_chosen.emit()
 
     def _sizes(self) -> QHBoxLayout:
         """Return the sizes, those greyed out for which this screen is too small."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAction,
     QCloseEvent,
@@ -76,6 +76,10 @@ FRAME_MS = 450  # after which a window manager has put its frame around a new wi
 
 class MainWindow(QMainWindow):
     """Rail, pages and status bar around one session."""
+
+    language_chosen = (
+        Signal()
+    )  # a window says all in the language that it was made in: another takes its place
 
     def __init__(
         self, session: Session | None = None, *, warm_up: bool = True, parent: QWidget | None = None
@@ -421,6 +425,7 @@ class MainWindow(QMainWindow):
         """Open what belongs to no page."""
         dialog = SettingsDialog(self.session, self)
         dialog.help_wanted.connect(self._show_help)
+        dialog.language_chosen.connect(self.language_chosen)
         dialog.open()
 
     def _show_help(self) -> None:

@@ -43,6 +43,15 @@ class AppSettings:
         self._store.setValue("theme", value)
 
     @property
+    def language(self) -> str:
+        """A language of `engine.language`; "" for the system's."""
+        return str(self._read("language", ""))
+
+    @language.setter
+    def language(self, value: str) -> None:
+        self._store.setValue("language", value)
+
+    @property
     def text_size(self) -> int:
         """Per cent that words and all that is around them have of their usual size, one of `TEXT_SIZES`."""
         value = self._read("text_size", 100)

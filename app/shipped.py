@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.errors import marked
 from engine.hub.recommended import starters_for
+from engine.language import spoken_language
 from engine.shipped import CHINESE_STARTER
 from engine.text.roles import Roles
 
@@ -102,6 +103,16 @@ def starter_model(script: str = "") -> Path | None:
     return next(filter(None, map(_model, starters_for(script))), None)
 
 
+def home_model() -> Path | None:
+    """Return the starter model that reads the language of the window, else the English one."""
+    return (chinese_model() if speaks_chinese() else None) or starter_model()
+
+
+def speaks_chinese() -> bool:
+    """Whether the window speaks Chinese: what it shows first is then in Chinese, too."""
+    return spoken_language().partition("_")[0] == "zh"
+
+
 def chinese_model() -> Path | None:
     """Return the model that reads Chinese, or None in a build without it."""
     return _model(CHINESE_STARTER)
@@ -123,8 +134,9 @@ def shipped_family() -> Path | None:
 
 
 def shipped_families() -> tuple[Path, ...]:
-    """Return the families that can be asked at once: the English one, the Chinese one."""
-    found = (assets() / "models" / name for name in ("family", "family-chinese"))
+    """Return the families that can be asked at once: the one in the language of the window first."""
+    names = ("family", "family-chinese")
+    found = (assets() / "models" / name for name in (names[::-1] if speaks_chinese() else names))
     return tuple(family for family in found if (family / "family.json").is_file())
 
 

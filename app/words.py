@@ -14,14 +14,17 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
-from engine import events
+from engine import errors, events
 from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
+from engine.language import is_english
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
 from engine.train.metrics import ANSWERED, mean_interval, rounded, wilson_interval
 
 translate = QCoreApplication.translate
+listed, phrases, clauses = errors.listed, errors.phrases, errors.clauses
+sentences, closed = errors.sentences, errors.closed
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
@@ -41,6 +44,11 @@ class TrContext:
 def tr_engine(text: str) -> str:
     """Return a text that the engine has marked, translated."""
     return translate("engine", text) if text else ""
+
+
+def within(caption: str) -> str:
+    """Return a caption as it is said within a sentence: in English without its capital."""
+    return caption[:1].lower() + caption[1:] if is_english() else caption
 
 
 def say(sentence: Sentence | str) -> str:
@@ -202,8 +210,13 @@ def share(x: float | None, digits: int = 1) -> str:
     return translate("words", "> {share}").format(share=share(1 - finest, MOST_SHARE_DIGITS))
 
 
+def per_cent(number: str) -> str:
+    """Return a number, as it is written, as per cent; of "" what stands behind any."""
+    return translate("words", "{number} %").format(number=number)
+
+
 def _per_cent(x: float, digits: int) -> str:
-    return translate("words", "{number} %").format(number=decimal(x * 100, digits))
+    return per_cent(decimal(x * 100, digits))
 
 
 def with_interval(x: float | None, rows: int) -> str:
@@ -389,7 +402,7 @@ def _pinned_words(event: events.Pinned) -> str:
     """Return the first guess for each sentence."""
     guesses = (reading.guesses[0][0] for reading in event.readings if reading.guesses)
     return translate("words", "Guesses at step {step}: {guesses}").format(
-        step=number(event.step), guesses=", ".join(guesses)
+        step=number(event.step), guesses=listed(guesses)
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from engine.errors import ConfigError, UserError, marked
+from engine.language import said
 from engine.settings.shared import DeviceConfig
 
 CPU_MICRO_BATCH_TOKENS = 2048  # activations of small models stay in the cache; measured best of 512 to 4,096
@@ -52,7 +53,7 @@ class Device:
         """Return a few words for the status bar, such as "CPU · 2 cores"."""
         if self.device.type == "cuda":
             return f"{torch.cuda.get_device_name(self.device)} · {str(self.precision).removeprefix('torch.')}"
-        cores = f"CPU · {self.num_threads} {'core' if self.num_threads == 1 else 'cores'}"
+        cores = _cpu_words(self.num_threads)
         return cores if self.precision == torch.float32 else f"{cores} · bfloat16"
 
 
@@ -239,5 +240,9 @@ def describe_device() -> str:
     """Return what `auto` means here, in a few words: "CPU · 2 cores", or the GPU's name."""
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
-    count = num_cores()
-    return f"CPU · {count} {'core' if count == 1 else 'cores'}"
+    return _cpu_words(num_cores())
+
+
+def _cpu_words(count: int) -> str:
+    cores = marked("engine", "CPU · {count} core") if count == 1 else marked("engine", "CPU · {count} cores")
+    return said(cores, count=count)

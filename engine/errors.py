@@ -10,16 +10,20 @@ from __future__ import annotations
 import os
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
+
+from engine.language import spoken
 
 MOST_SENTENCE = 600  # characters
 _MOST_TEXT, _MOST_LIST, _MOST_PATH = 80, 200, 200  # of what is put in: a text, a list of texts, a path
 _SHARES = (1.0, 0.5, 0.25, 0.1)  # of these, tried until the sentence is short enough
 # control characters, ends of lines, turns of the direction of writing, halves of characters
 _NUMBERS = re.compile("[0-9 ,.\u2013\u2026-]*")
+WORD = "word"  # context of words of ours that are put into sentences
+_OUR_WORDS = ("split", "part", "stage")  # values that are such words, not names that people gave
 _NAMELESS = re.compile(r"column (\d+)")  # what engine/text/table.py calls a column without a name
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
@@ -31,15 +35,56 @@ def marked(context: str, text: str) -> str:
     return text
 
 
+_SPLITS = (  # the words themselves, so that they are translated
+    marked("word", "training"),
+    marked("word", "validation"),
+    marked("word", "test"),
+    marked("word", "base"),
+    marked("word", "domain"),
+    marked("word", "task"),
+)
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return names or numbers of one kind for a sentence: "a, b"."""
+    return spoken(marked("list", ", "), "list").join(texts)
+
+
+def phrases(texts: Iterable[str]) -> str:
+    """Return what is said of one thing: "the last run, stopped"."""
+    return spoken(marked("phrase", ", "), "phrase").join(texts)
+
+
+def clauses(texts: Iterable[str]) -> str:
+    """Return what is said of several things: "good 3, bad 4; fine 5, dull 6"."""
+    return spoken(marked("clause", "; "), "clause").join(texts)
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Return whole sentences, one after the other; what is empty is none."""
+    between = spoken(marked("sentence", "{before} {after}"), "sentence").format(before="", after="")
+    return between.join(filter(None, texts))
+
+
+def closed(phrase: str) -> str:
+    """Return a phrase as a whole sentence, with its full stop."""
+    stop = spoken(marked("sentence", "{phrase}."), "sentence").format(phrase="")
+    return phrase.removesuffix(stop) + stop
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A marked template and the values that fill it; `str()` gives the English sentence."""
+    """A marked template and the values that fill it."""
 
     template: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return filled(self.template, self.values)
+        """The sentence in the language that is spoken; in English where a translation does not fit."""
+        try:
+            return filled(spoken(self.template), self.values)
+        except (KeyError, IndexError, ValueError):
+            return filled(self.template, self.values)
 
 
 class VerbatimText(str):
@@ -57,6 +102,8 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     """
     if isinstance(column := values.get("column"), str):
         values = {**values, "column": bare_column(column)}
+    said = {name: spoken(values[name], WORD) for name in _OUR_WORDS if isinstance(values.get(name), str)}
+    values = {**values, **said}
     for share in _SHARES:
         text = _Filler(share).vformat(template, (), values)
         if len(text) <= MOST_SENTENCE:
@@ -93,15 +140,15 @@ class _Filler(string.Formatter):
         return _cut(value if isinstance(value, str) else super().format_field(value, format_spec), most)
 
     def _listed(self, texts: Sequence[str]) -> str:
-        most, found = int(_MOST_LIST * self._share), ""
+        own = all(_NUMBERS.fullmatch(text) for text in texts)
+        most = int((2 * _MOST_LIST if own else _MOST_LIST) * self._share)
         each = max(most // 4, most // len(texts))
+        shown = list[str]()
         for text in texts[:most]:
-            short = (_both_ends if os.path.isabs(text) else _cut)(text, each)
-            more = f", {short}" if found else short
-            if len(found) + len(more) > most:
-                return found + ", …"
-            found += more
-        return found if len(texts) <= most else found + ", …"
+            shown.append((_both_ends if os.path.isabs(text) else _cut)(text, each))
+            if len(listed(shown)) > most:
+                return listed([*shown[:-1], "…"])
+        return listed(shown if len(texts) <= most else [*shown, "…"])
 
 
 def _cut(text: str, most: int) -> str:
@@ -152,10 +199,12 @@ class ConfigError(UserError):
         super().__init__(template, field=field, **values)
 
 
-def not_among(field: str, value: object, choices: str) -> ConfigError:
+def not_among(field: str, value: object, choices: Sequence[str], *, or_number: bool = False) -> ConfigError:
     """Return the refusal of a value that is none of the `choices`."""
     template = marked("engine", "{field} is {value!r}; it can be one of: {choices}.")
-    return ConfigError(template, field=field, value=value, choices=choices)
+    if or_number:
+        template = marked("engine", "{field} is {value!r}; it can be one of: {choices} or a number.")
+    return ConfigError(template, field=field, value=value, choices=list(choices))
 
 
 class DataError(UserError):

@@ -12,8 +12,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import engine
-
 AS_MODULE = "--as-module"
 MODULES = ("engine", "engine.hub", "engine.export", "engine.text.corpus.cutter_process")
 
@@ -26,7 +24,7 @@ def command_of(module: str, *arguments: str) -> list[str]:
 
 def environment_of(**more: str) -> dict[str, str]:
     """Return the environment in which `command_of` finds this program's packages, and more variables."""
-    places = [str(Path(engine.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    places = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     path = os.pathsep.join(filter(None, places))
     # nothing is imported from the folder that we are in, which may be anybody's
     return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **more}

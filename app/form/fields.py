@@ -58,7 +58,7 @@ class ShareField(DoubleSpinBox):
         super().__init__()
         self.setDecimals(3)
         self.setRange((about.minimum or 0) * 100, (1 if about.maximum is None else about.maximum) * 100)
-        self.setSuffix(" %")
+        self.setSuffix(words.per_cent(""))
         tidy_spin(self)
         self.valueChanged.connect(self.edited)
 

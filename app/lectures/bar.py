@@ -100,7 +100,7 @@ class LectureBar(QWidget):
         self.size_box.choose(percent)
         said = self.tr("The size of all text and pictures (Ctrl++, Ctrl+−)")
         less = self.tr("A larger size does not fit in this window.")
-        self.size_box.setToolTip(f"{said}. {less}" if is_less else said)
+        self.size_box.setToolTip(words.sentences([words.closed(said), less]) if is_less else said)
 
     def _choose_size(self, place: int) -> None:
         self.size_chosen.emit(int(self.size_box.itemData(place)))

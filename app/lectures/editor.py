@@ -155,7 +155,8 @@ class LectureEditor(QDialog):
         self.list.setVisible(bool(names))
         self._show_scene()
         name = self.tr("Lecture") if current.path is None else current.path.name
-        self.setWindowTitle(f"{name}{' *' if current.is_changed else ''} – {self.tr('Edit the lecture')}")
+        action = self.tr("Edit the lecture")
+        self.setWindowTitle(f"{name}{' *' if current.is_changed else ''} – {action}")
         self.file_words.setText(self._file_words())
         for each in (self.save_as_button, self.export_button, self.start_button):
             each.setEnabled(bool(names))
@@ -173,7 +174,7 @@ class LectureEditor(QDialog):
             parts = [self.tr("It comes with Cloze. Save it under another name to change it.")]
         lacking = () if current.is_looking else current.lacking
         if lacking:
-            names = ", ".join(dict.fromkeys(mark.name for mark in lacking))
+            names = words.listed(dict.fromkeys(mark.name for mark in lacking))
             parts.append(self.tr("Not on this computer: {names}.").format(names=names))
         return PART.join(parts)
 
@@ -331,4 +332,4 @@ class LectureEditor(QDialog):
 def either(titles: Mapping[str, str]) -> str:
     """Return pages in a sentence: one, another or a third."""
     *others, last = titles.values()
-    return translate("lectures", "{others} or {last}").format(others=", ".join(others), last=last)
+    return translate("lectures", "{others} or {last}").format(others=words.listed(others), last=last)

@@ -179,7 +179,7 @@ class LecturePlayer(QObject):
         )
         others = self._current.others
         meant = [mark for mark in dict.fromkeys(scene.models.values()) if mark.fingerprint in others]
-        return " ".join(
+        return words.sentences(
             said.format(other=others[mark.fingerprint], name=mark.name, fingerprint=mark.fingerprint)
             for mark in meant
         )

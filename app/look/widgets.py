@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.look import theme
 from app.look.inputs import PushButton, ToolButton
-from app.look.labels import ElidedLabel, label, tip
+from app.look.labels import PART, ElidedLabel, label, tip
 from app.look.layout import STRETCH, column, row
 
 PAGE_MARGIN = 24
@@ -155,6 +155,7 @@ class Card(QFrame):
         self._head = QWidget()
         self.title_label = label(title, "card-title")
         self.title_label.setMinimumHeight(24)
+        self.fact = hint  # what the hint says of what is shown, without what can be done
         self.hint_label = ElidedLabel(hint, "muted")
         self.hint_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._corner = row(self.title_label, (self.hint_label, 1), parent=self._head)
@@ -167,8 +168,14 @@ class Card(QFrame):
         self.title_label.setText(title)
         self._show_head()
 
-    def set_hint(self, hint: str, more: str | None = None) -> None:
-        """Replace the words in the right corner. Args: more: said under the pointer; None: what was."""
+    def set_hint(self, fact: str, more: str | None = None, *, deed: str = "") -> None:
+        """Replace the words in the right corner.
+
+        Args: fact: what is shown. more: said under the pointer; None: what was. deed: what a person can do,
+        said after the fact, in the window alone.
+        """
+        self.fact = fact
+        hint = PART.join(filter(None, (fact, deed)))
         if more is not None:
             self.hint_label.setToolTip(tip(more))
         if hint != self.hint_label.text():

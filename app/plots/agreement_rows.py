@@ -108,5 +108,6 @@ class AgreementPlot(ColumnsFigure):
         said = f"{one.name}: {one.said(one.value)}"
         if one.interval is not None:
             low, high = map(one.said, one.interval)
-            said = f"{said} ({self.tr('95 %: {low} to {high}').format(low=low, high=high)})"
-        return f"{said}. {one.note}" if one.note else said
+            interval = self.tr("95 %: {low} to {high}").format(low=low, high=high)
+            said = f"{said} ({interval})"
+        return words.sentences([words.closed(said), one.note]) if one.note else said

@@ -116,7 +116,7 @@ class AttributedText(WordsFigure[ScoredWord]):
         order = sorted(self.words, key=lambda each: -abs(each.score or 0.0))[:10]
         digits = digits_for(self._largest)
         said = [f"{each.text} {signed(each.score, digits)}" for each in order if each.score is not None]
-        return "; ".join(said) or " ".join(word.text for word in self.words)
+        return words.clauses(said) or " ".join(word.text for word in self.words)
 
     def can_choose(self, target: int) -> bool:
         return self.can_hide and not self.words[target].is_gap

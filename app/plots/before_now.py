@@ -45,7 +45,7 @@ class BeforeNow(ColumnsFigure):
         return f"{words.probability(one.before)} → {now}" if self.is_changed else now
 
     def summary(self) -> str:
-        return "; ".join(f"{one.name} {self.value_of(one)}" for one in self.rows)
+        return words.clauses(f"{one.name} {self.value_of(one)}" for one in self.rows)
 
     def things(self) -> Iterable[Target] | None:
         return ()  # all of it is said in words

@@ -74,7 +74,7 @@ class BinsPlot(DoorsFigure):
         )
 
     def summary(self) -> str:
-        return "; ".join(self.words_of(place) for place in range(len(self.groups)))
+        return words.clauses(self.words_of(place) for place in range(len(self.groups)))
 
     @property
     def _axes(self) -> Axes:

@@ -116,7 +116,7 @@ class ClassScoresPlot(ColumnsFigure):
             return said
         between = self.tr("F1 {low} to {high} in 95 % of cases")
         low, high = map(words.score, one.interval)
-        return f"{said}. {between.format(low=low, high=high)}"
+        return words.sentences([words.closed(said), between.format(low=low, high=high)])
 
     def summary(self) -> str:
         return self.tr("{count} classes").format(count=words.number(self.num_classes))

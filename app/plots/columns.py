@@ -16,6 +16,7 @@ from app.look.columns import Column, Row
 from app.plots.figure import Numbers
 from app.plots.scrolled import RowsFigure
 from app.plots.strokes import level_line, paint_chip, write
+from app.words import clauses
 
 Span = tuple[Column, float, float]  # a column, with its left and right
 MOST_MEASURED = 2000  # rows whose words are measured for a column's width
@@ -70,7 +71,7 @@ class ColumnsFigure(RowsFigure):
         return [[name for name, _value in saved], *([value(row) for _, value in saved] for row in self.rows)]
 
     def summary(self) -> str:
-        return "; ".join(map(self.words_of, range(min(self.most_summed_up, self.num_rows))))
+        return clauses(map(self.words_of, range(min(self.most_summed_up, self.num_rows))))
 
     def can_choose(self, target: int) -> bool:
         return self.is_door

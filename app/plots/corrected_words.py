@@ -31,7 +31,7 @@ class CorrectedWordsPlot(TaggedWordsPlot):
             for place, one in enumerate(self.words)
             if one.true is not None or one.predicted is not None
         ]
-        return "; ".join(found[:20]) or self.tr("Nothing is changed in this text.")
+        return words.clauses(found[:20]) or self.tr("Nothing is changed in this text.")
 
     def words_of(self, target: int) -> str:
         one = self.words[target]

@@ -375,7 +375,7 @@ class FamilyColumns(PointedFigure):
         row, number = target
         column = self.columns[number]
         if row < 0:
-            return ", ".join(part for part in (column.name, column.year) if part)
+            return words.phrases(part for part in (column.name, column.year) if part)
         entry = column.entries[row]
         kind = self.tr("similarity") if column.is_likeness else self.tr("probability")
         said = f"{column.name}: {entry.word}, {kind} {self._value(column, entry)}"
@@ -389,11 +389,11 @@ class FamilyColumns(PointedFigure):
         found = []
         for column in self.columns:
             cells = zip(self.labels.scores, column.scores, strict=False)
-            reached = ", ".join(f"{said} {cell.text or self.labels.unable}" for (said, _), cell in cells)
-            firsts = ", ".join(entry.word for entry in column.entries[:3]) or column.text
+            reached = words.phrases(f"{said} {cell.text or self.labels.unable}" for (said, _), cell in cells)
+            firsts = words.listed(entry.word for entry in column.entries[:3]) or column.text
             firsts = firsts or column.cannot or reached
             found.append(f"{column.name}: {firsts}")
-        return "; ".join(found)
+        return words.clauses(found)
 
     def can_choose(self, target: tuple[int, int]) -> bool:
         return bool(self.name_hint if target[0] < 0 else self.hint)

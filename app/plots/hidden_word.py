@@ -122,7 +122,7 @@ class HiddenWordPlot(PointedFigure):
         if self.is_empty:
             return ""
         hidden = self.words_of(self.shown.hidden)
-        return "; ".join((hidden, *(f"{word} {words.probability(x)}" for word, x in self.shown.guesses)))
+        return words.clauses((hidden, *(f"{word} {words.probability(x)}" for word, x in self.shown.guesses)))
 
     def can_choose(self, target: int) -> bool:
         return target != self.shown.hidden

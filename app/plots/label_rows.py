@@ -95,7 +95,7 @@ class LabelRowsPlot(ColumnsFigure):
         if row.share is not None:
             said.append(words.share(row.share, 0))
         labelled = words.counted(row.count, self.tr("{count} text"), self.tr("{count} texts"))
-        return "; ".join(filter(None, (*said, labelled)))
+        return words.clauses(filter(None, (*said, labelled)))
 
     def summary(self) -> str:
         return words.counted(len(self.rows), self.tr("{count} label"), self.tr("{count} labels"))

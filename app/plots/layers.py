@@ -72,7 +72,7 @@ class LayersPlot(RowsFigure):
     def words_of(self, target: int) -> str:
         """Return a layer's answer in words."""
         found = self.layers[target]
-        said = ", ".join(f"{word} {words.probability(value)}" for word, value in found.guesses)
+        said = words.listed(f"{word} {words.probability(value)}" for word, value in found.guesses)
         said = f"{self.name_of(target)}: {said}"
         if self.word and found.probability is not None:
             template = self.tr("{said}; {word} {share}, rank {rank}")
@@ -100,7 +100,7 @@ class LayersPlot(RowsFigure):
         return rows
 
     def summary(self) -> str:
-        return "; ".join(map(self.words_of, range(self.num_rows)))
+        return words.clauses(map(self.words_of, range(self.num_rows)))
 
     def sizeHint(self) -> QSize:
         return QSize(560, HEAD + ROW * max(3, len(self.layers)) + 6)

@@ -24,7 +24,7 @@ class LossCurvesPlot(RunCurvesPlot):
     def set_lines(self, lines: Sequence[RunLine], metric: str) -> None:
         super().set_lines(lines, metric)
         self.setAccessibleDescription(
-            "; ".join(f"{line.name} {words.decimal(float(line.mean[-1]))}" for line in self._lines)
+            words.clauses(f"{line.name} {words.decimal(float(line.mean[-1]))}" for line in self._lines)
         )
 
     def set_percent(self) -> None:

@@ -62,7 +62,7 @@ class PassagePlot(WordsFigure[ShadedWord]):
             said.append(self.tr("Answer: {text}").format(text=given))
         if right:
             said.append(self.tr("True: {text}").format(text=right))
-        return "; ".join(said)
+        return words.clauses(said)
 
     def _marked(self, mark: str) -> str:
         found = ""

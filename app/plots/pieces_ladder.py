@@ -74,9 +74,9 @@ class LadderPlot(ScrolledFigure):
             return []
         said = []
         for match in self.word.matches:
-            tried = ", ".join(match.tried[:-1])
+            tried = words.listed(match.tried[:-1])
             if match.id is None:
-                said.append(self.tr("tried {tried}: not known").format(tried=", ".join(match.tried)))
+                said.append(self.tr("tried {tried}: not known").format(tried=words.listed(match.tried)))
             elif tried:
                 said.append(
                     self.tr("tried {tried}; found {piece}").format(tried=tried, piece=match.tried[-1])
@@ -95,7 +95,7 @@ class LadderPlot(ScrolledFigure):
         return rows
 
     def summary(self) -> str:
-        return "; ".join(self.told())
+        return words.clauses(self.told())
 
     def target_at(self, at: QPointF) -> None:
         """Nothing of it can be pointed at: it says itself what came of a try."""

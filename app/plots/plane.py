@@ -17,6 +17,7 @@ from app.plots.axes import AXIS_SIZE, Axes, axis_ticks
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure
 from app.plots.strokes import paint_line
+from app.words import clauses
 
 LEFT, TOP, RIGHT, BOTTOM = 46, 8, 12, 38
 REACH = 14.0  # px; a point nearer to the pointer than this is under it
@@ -82,7 +83,7 @@ class PlanePlot(PointedFigure):
         return rows
 
     def summary(self) -> str:
-        return "; ".join(self._said[place] for place in self._order[:3]) if not self.is_empty else ""
+        return clauses(self._said[place] for place in self._order[:3]) if not self.is_empty else ""
 
     @property
     def _axes(self) -> Axes:

@@ -126,7 +126,7 @@ class QueryKeyPlot(RowsFigure):
         )
 
     def words_of(self, target: int) -> str:
-        return "; ".join((self.row_words(target), *self.working()))
+        return words.clauses((self.row_words(target), *self.working()))
 
     def tip_of(self, target: int) -> str:
         return ""  # the footer says it

@@ -96,7 +96,7 @@ class ReadingsPlot(RowsFigure):
     def row_words(self, sentence: str) -> str:
         """Return a sentence with its newest guesses, to be read aloud or under the pointer."""
         reading = self.lines[sentence].reading
-        guesses = ", ".join(f"{word} {words.probability(value)}" for word, value in reading.guesses)
+        guesses = words.listed(f"{word} {words.probability(value)}" for word, value in reading.guesses)
         said = f"{sentence}  {guesses}"
         if reading.right is not None and reading.probability is not None:
             template = self.tr("{said}; true: {word} {share}, guess number {rank}")
@@ -127,7 +127,7 @@ class ReadingsPlot(RowsFigure):
         return self.row_words(self._shown[target])
 
     def summary(self) -> str:
-        return "; ".join(map(self.row_words, self._shown[:10]))
+        return words.clauses(map(self.row_words, self._shown[:10]))
 
     def sizeHint(self) -> QSize:
         return QSize(400, self.row_height * max(1, self.num_rows) + 6)

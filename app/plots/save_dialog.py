@@ -163,7 +163,7 @@ class SaveDialog(QDialog):
             )
         there = [path.name for path in self.paths() if path.exists()]
         if there:
-            lines.append(self.tr("{names} will be replaced.").format(names=", ".join(there)))
+            lines.append(self.tr("{names} will be replaced.").format(names=words.listed(there)))
         self.hint.setText("\n".join(lines))
 
     def _browse(self) -> None:

@@ -82,10 +82,10 @@ class ScoreScalePlot(PointedFigure):
         if one.low is not None and one.high is not None:
             between = self.tr("{low} to {high}").format(low=self._say(one.low), high=self._say(one.high))
             said = f"{said} ({between})"
-        return f"{said}. {one.note}" if one.note else said
+        return words.sentences([words.closed(said), one.note]) if one.note else said
 
     def summary(self) -> str:
-        return "; ".join(self.words_of(place) for place in range(len(self.lines)))
+        return words.clauses(self.words_of(place) for place in range(len(self.lines)))
 
     def rect_of(self, target: int) -> QRectF:
         return QRectF(0, target * ROW, self.width(), ROW)

@@ -15,6 +15,7 @@ from app.plots.member_column import SeenWord
 from app.plots.scrolled import RowsFigure
 from app.plots.seen_words import CHIP, paint_words, place_words
 from app.plots.strokes import level_line, write
+from app.words import clauses
 
 NAME = 150.0  # px
 TALL, LOW, MOST = 88, 41, 200  # px of a row where few, or all, are shown, and at most
@@ -69,7 +70,7 @@ class SeenRows(RowsFigure):
         return self.hint
 
     def summary(self) -> str:
-        return "; ".join(f"{row.name}: {row.seen}" for row in self.rows)
+        return clauses(f"{row.name}: {row.seen}" for row in self.rows)
 
     def can_choose(self, target: int) -> bool:
         return True

@@ -18,6 +18,7 @@ from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, value_words
 from app.plots.pointed import WALKS, cell_after
 from app.plots.strokes import write
+from app.words import listed
 from engine.inspect.attention.views import MatrixView
 
 NONE = (-1, -1)
@@ -219,4 +220,4 @@ def _largest(values: np.ndarray, count: int = 3) -> list[int]:
 
 
 def _listed(best: list[tuple[str, float]], signed: bool) -> str:
-    return ", ".join(f"{name} {value_words(value, signed)}" for name, value in best) or "–"
+    return listed(f"{name} {value_words(value, signed)}" for name, value in best) or "–"

@@ -59,14 +59,14 @@ class SlopePlot(PointedFigure):
         return rows
 
     def summary(self) -> str:
-        return "; ".join(map(self.words_of, range(min(5, len(self.targets)))))
+        return words.clauses(map(self.words_of, range(min(5, len(self.targets)))))
 
     def words_of(self, target: int) -> str:
         parts = [
             f"{_line(name)} {self._said(value)}"
             for name, value in zip(self.variants, self.values[:, target], strict=True)
         ]
-        return f"{self.targets[target]}: {', '.join(parts)}"
+        return f"{self.targets[target]}: {words.phrases(parts)}"
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         axes = self._axes

@@ -17,6 +17,7 @@ from app.look.columns import RIGHT
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure, Target, place_after
 from app.plots.strokes import CENTER, paint_chip, paint_edge, write
+from app.words import clauses, listed
 
 CHIP, PAD, GAP = 28.0, 8.0, 5.0  # px: a step's height, what is beside its name, and between two
 SIZE, SMALL = 12, 11  # px of the words
@@ -136,11 +137,11 @@ class StepGroups(StepsFigure):
         parts = [f"{group.name}: {self._count_of(group)}"]
         if any(self.chips[place].is_changed for place in group.places):
             parts.append(self.tr("not as before the change"))
-        return "; ".join(parts)
+        return clauses(parts)
 
     def tip_of(self, target: int) -> str:
         group = self.groups[target]
-        return ", ".join(self.chips[place].name for place in group.places)
+        return listed(self.chips[place].name for place in group.places)
 
     def summary(self) -> str:
         groups = self.groups
@@ -205,7 +206,7 @@ class StepChips(StepsFigure):
         )
         parts = [said, self.tr("turned off") if chip.is_off else ""]
         parts.append(self.tr("changed") if chip.is_changed else "")
-        return "; ".join(part for part in parts if part)
+        return clauses(part for part in parts if part)
 
     def summary(self) -> str:
         return self.words_of(self.place) if self.chips else ""

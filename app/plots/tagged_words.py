@@ -95,8 +95,8 @@ class TaggedWordsPlot(WordsFigure[TaggedWord]):
         said = []
         for template, lane in ((self.tr("True: {found}"), TRUE), (self.tr("Predicted: {found}"), PREDICTED)):
             if found := self._stretches(lane):
-                said.append(template.format(found=", ".join(found)))
-        return "; ".join(said) or self.tr("Nothing is marked in this text.")
+                said.append(template.format(found=words.listed(found)))
+        return words.clauses(said) or self.tr("Nothing is marked in this text.")
 
     def _stretches(self, lane: str) -> list[str]:
         """Return the stretches of a lane as words: "New York LOC"."""

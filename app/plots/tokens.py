@@ -192,7 +192,7 @@ class TokensLegend(QWidget):
             (action, text.format(share=words.share(counts[action] / total) if any(counts.values()) else ""))
             for action, text in said.items()
         ]
-        self.setAccessibleName(", ".join(text for _action, text in self._entries))
+        self.setAccessibleName(words.phrases(text for _action, text in self._entries))
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -291,7 +291,7 @@ class VectorRows(LayeredFigure):
     def summary(self) -> str:
         if self.is_empty:
             return self.empty_text
-        return ", ".join(column.title for column in self.picture.columns)
+        return words.listed(column.title for column in self.picture.columns)
 
     def can_choose(self, target: Target) -> bool:
         row, column, _number = target

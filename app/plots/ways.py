@@ -93,10 +93,10 @@ class WaysPlot(ColumnsFigure):
         if row.interval is not None:
             low, high = map(self._said, row.interval)
             said = self.tr("{said} (95 %: {low} to {high})").format(said=said, low=low, high=high)
-        return f"{said}\n{', '.join(map(self._said, row.values))}" if row.values else said
+        return f"{said}\n{words.listed(map(self._said, row.values))}" if row.values else said
 
     def summary(self) -> str:
-        return "; ".join(f"{row.name} {self._said(row.mean)}" for row in self.rows)
+        return words.clauses(f"{row.name} {self._said(row.mean)}" for row in self.rows)
 
     def _said(self, value: float) -> str:
         return words.score(value) if words.is_share(self._metric) else words.decimal(value)

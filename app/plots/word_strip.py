@@ -17,6 +17,7 @@ from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.strokes import CENTER, write
 from app.plots.word_flow import ChipStyle, TextWord, WordsFigure
+from app.words import clauses
 
 CHIP = 24
 UNDER = 15  # px for the number
@@ -79,7 +80,7 @@ class WordStrip(WordsFigure[RatedWord]):
     def summary(self) -> str:
         known = [word for word in self.words if math.isfinite(word.value)]
         most = sorted(known, key=lambda word: -abs(word.value))[:5]
-        return "; ".join(f"{word.text} {word.said}" for word in most)
+        return clauses(f"{word.text} {word.said}" for word in most)
 
     def words_of(self, target: int) -> str:
         word = self.words[target]

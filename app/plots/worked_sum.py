@@ -226,7 +226,7 @@ class WorkedSum(PointedFigure):
         return self.tr("Click to see this weight, its row and its column") if self.sum.can_click else ""
 
     def summary(self) -> str:
-        return "; ".join(" ".join(part for part in line if part) for line in self.lines())
+        return words.clauses(" ".join(part for part in line if part) for line in self.lines())
 
     def can_choose(self, target: int) -> bool:
         return self.sum.can_click

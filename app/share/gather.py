@@ -195,10 +195,10 @@ class _Reader:
 
     def _card(self, card: Card) -> list[Placed]:
         inner = [one for one in self.read(card) if not _is_head(one, card)]
-        title, hint = card.title_label.text(), card.hint_label.text()
+        title = card.title_label.text()
         if not inner:
             return []
-        section = Section(title, _joined(inner), "" if card.hint_label.isHidden() else _told(hint))
+        section = Section(title, _joined(inner), "" if card.hint_label.isHidden() else _told(card.fact))
         return [self._placed(card, section)]
 
     def _placed(self, widget: QWidget, block: Block) -> Placed:
@@ -206,10 +206,9 @@ class _Reader:
         return Placed(at.y(), at.x(), block)
 
 
-def _told(hint: str) -> str:
-    """Return what a hint says of the card, without what can be done with it in the window only."""
-    verbs = translate("share", "click"), translate("share", "double click")
-    return PART.join(part for part in hint.split(PART) if not part.startswith(verbs) and len(part) > 1)
+def _told(fact: str) -> str:
+    """Return what a hint says of the card, without single signs."""
+    return PART.join(part for part in fact.split(PART) if len(part) > 1)
 
 
 def _is_head(one: Placed, card: Card) -> bool:

@@ -74,8 +74,9 @@ class Scenes(InsideScenes):
         for heading, pages in GROUPS:
             titles = [words.translate("rail", "Lectures")] if heading == LEARN else []
             titles += map(title_of, pages)
-            told.append(f"{heading_words(heading)}: {', '.join(titles)}.")
-        return " ".join(told)
+            pages_of = self.tr("{heading}: {pages}.")
+            told.append(pages_of.format(heading=heading_words(heading), pages=words.listed(titles)))
+        return words.sentences(told)
 
     def data(self) -> TourStep:
         return TourStep(
@@ -107,12 +108,12 @@ class Scenes(InsideScenes):
         told = self.tr("{name} is open: {rows}.").format(name=words.shorten(table.path.name, 40), rows=rows)
         if roles.text and roles.label:
             guess = self.tr("“{text}” is used as the text, “{label}” as its label.")
-            told += " " + guess.format(
-                text=words.shorten(roles.text, 30), label=words.shorten(roles.label, 30)
-            )
-        return f"{told} " + self.tr(
+            guess = guess.format(text=words.shorten(roles.text, 30), label=words.shorten(roles.label, 30))
+            told = words.sentences([told, guess])
+        more = self.tr(
             "Click a column’s heading to change its role. “Data doctor” shows what could mislead a model."
         )
+        return words.sentences([told, more])
 
     def setup(self) -> TourStep:
         return TourStep(
@@ -139,12 +140,13 @@ class Scenes(InsideScenes):
         setup = self.page("finetune").setup
         plan = setup.plan
         if self.session.model.chosen is None:
-            return f"{told} " + self.tr("Without a pretrained model, random weights will do for a first try.")
+            more = self.tr("Without a pretrained model, random weights will do for a first try.")
+            return words.sentences([told, more])
         if plan is None or self.session.training.is_running:
             return told
-        return f"{told} " + self.tr("As they are, training takes {steps} steps, {time} here.").format(
-            steps=words.number(plan.num_steps), time=setup.time_words()
-        )
+        takes = self.tr("As they are, training takes {steps} steps, {time} here.")
+        takes = takes.format(steps=words.number(plan.num_steps), time=setup.time_words())
+        return words.sentences([told, takes])
 
     def learn(self) -> TourStep:
         return TourStep(
@@ -183,15 +185,16 @@ class Scenes(InsideScenes):
         if model is not None and model.is_new:
             told = self.tr("Random weights are taught the labels.")
             if starter_model() is None:
-                told = self.tr("No pretrained model ships with this build.") + " " + told
+                told = words.sentences([self.tr("No pretrained model ships with this build."), told])
         elif is_over:
             told = self.tr("A model that has read a lot was taught the labels.")
         else:
             told = self.tr("A model that has read a lot is being taught the labels.")
-        told += " " + self._moment_words()
+        told = words.sentences([told, self._moment_words()])
         if not is_running:
             return told
-        return f"{told} " + self.tr("Skip shows masked words and attention meanwhile. Training continues.")
+        skip = self.tr("Skip shows masked words and attention meanwhile. Training continues.")
+        return words.sentences([told, skip])
 
     def _moment_words(self) -> str:
         state = self.session.training.state
@@ -284,8 +287,10 @@ class Scenes(InsideScenes):
         if not bars.is_empty:
             name, value = max(bars.bars, key=lambda bar: bar[1])
             answer = self.tr("Here it says {label}, {share}.")
-            told += " " + answer.format(label=words.shorten(name, 40), share=words.share(value))
-        return f"{told} " + self.tr("A whole file goes below. Every row gets a label and its probability.")
+            answer = answer.format(label=words.shorten(name, 40), share=words.share(value))
+            told = words.sentences([told, answer])
+        more = self.tr("A whole file goes below. Every row gets a label and its probability.")
+        return words.sentences([told, more])
 
     def reasons(self) -> TourStep:
         return TourStep(
@@ -320,7 +325,8 @@ class Scenes(InsideScenes):
         told = self.tr("Blue words with + support the answer, orange words with − oppose it.")
         found = self.told_reasons()
         if found:
-            told += " " + self.tr("Here “{word}” counts most.").format(word=words.shorten(found[0][0], 30))
+            most = self.tr("Here “{word}” counts most.").format(word=words.shorten(found[0][0], 30))
+            told = words.sentences([told, most])
         return told
 
 

@@ -144,12 +144,13 @@ class InsideScenes(QObject):
         told = self.tr("The best of all words in its vocabulary, with their probabilities.")
         if found:
             told = self.tr("First of all words in its vocabulary: {guesses}.").format(
-                guesses=", ".join(found[:MOST_TOLD])
+                guesses=words.listed(found[:MOST_TOLD])
             )
-        return f"{told} " + self.tr(
+        more = self.tr(
             "Click a guess to put it into the text, or check another word. The other tabs "
             "ask each layer, or whether one sentence follows another."
         )
+        return words.sentences([told, more])
 
     def attention(self) -> TourStep:
         return TourStep(
@@ -211,7 +212,7 @@ class InsideScenes(QObject):
             "{share}."
         )
         names = {"word": found.word, "other": found.other}
-        return f"{told} " + template.format(**names, share=words.share(found.share, 0))
+        return words.sentences([told, template.format(**names, share=words.share(found.share, 0))])
 
     def heads(self) -> TourStep:
         return TourStep(
@@ -239,7 +240,7 @@ class InsideScenes(QObject):
             )
         else:
             end = self.tr("Ctrl+O opens your own table, F1 shows the keys.")
-        return f"{told} {end}"
+        return words.sentences([told, end])
 
     def no_model(self) -> TourStep:
         return TourStep(

@@ -192,13 +192,14 @@ def shipped_models() -> tuple[Path, ...]:
     run = shipped.history_run()
     small = None if run is None else run / MODEL
     folders = (
+        shipped.home_model(),
         shipped.starter_model(),
         shipped.chinese_model(),
         small,
         shipped.tuned_model(),
         shipped.chinese_tuned_model(),
     )
-    return tuple(folder.absolute() for folder in folders if folder is not None)
+    return tuple(dict.fromkeys(folder.absolute() for folder in folders if folder is not None))
 
 
 def models_root(runs_root: Path) -> Path:

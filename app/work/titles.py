@@ -149,7 +149,7 @@ def answer_words(answers: Sequence[str], num_labels: int) -> str:
     from engine.model.inventory import ANSWERS  # which has read the model, and torch with it, by now
 
     said = (words.tr_engine(ANSWERS[what]).format(count=words.number(num_labels)) for what in answers)
-    return ", ".join(said) or words.translate("models", "no trained head")
+    return words.phrases(said) or words.translate("models", "no trained head")
 
 
 def _with_time(folder_name: str, given: str = "", model: str = "") -> str:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.commands.screen import answered, print_json
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import said, spoken
 from engine.questions.how_read import ReadSettings
 from engine.questions.writing import aligned
 from engine.shipped import model_named
@@ -150,7 +152,8 @@ def _lines(found: Agreement, table: Table, cost: LabelCost | None) -> Iterator[s
     """Return what was found for the screen."""
     from engine.labelling.agreement import RULE
 
-    yield f"{len(found.rows):,} rows with both labels ({found.num_texts:,} different texts)."
+    template = marked("engine", "{count:,} rows with both labels ({texts:,} different texts).")
+    yield said(template, count=len(found.rows), texts=found.num_texts)
     rows = [("measure", "value", "95 % interval")]
     for name, measure in (
         ("raw agreement", found.raw),
@@ -160,7 +163,7 @@ def _lines(found: Agreement, table: Table, cost: LabelCost | None) -> Iterator[s
         rows.append((name, *_said(measure)))
     yield from aligned(rows)
     yield str(found.verdict_words)
-    yield RULE
+    yield spoken(RULE)
     if cost is not None:
         yield str(cost.sentence)
         yield str(cost.how)
@@ -172,9 +175,11 @@ def _lines(found: Agreement, table: Table, cost: LabelCost | None) -> Iterator[s
     yield from aligned(by_label)
     for place, (_, line, first, other) in enumerate(_disagreements(found, table)):
         if place == MOST_SHOWN:
-            yield f"  and {len(found.disagreements) - MOST_SHOWN:,} more: --json lists all."
+            template = marked("engine", "and {count:,} more: --json lists all.")
+            yield f"  {said(template, count=len(found.disagreements) - MOST_SHOWN)}"
             break
-        yield f"  line {line}: {first} / {other}"
+        template = marked("engine", "line {line}: {text}")
+        yield f"  {said(template, line=line, text=f'{first} / {other}')}"
 
 
 def _said(measure: Measure) -> tuple[str, str]:

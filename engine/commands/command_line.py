@@ -38,10 +38,12 @@ from engine.commands.language import (
     train,
 )
 from engine.commands.runs import add_run_commands
-from engine.commands.screen import print_json, run_series
+from engine.commands.screen import STOPPED, print_json, run_series
+from engine.commands.spoken_help import speak_help
 from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
+from engine.language import COMMANDS, ENGLISH, known_language, languages, named_outside, said, speak, spoken
 from engine.questions.compare import ComparisonQuestion
 from engine.questions.cost import CostQuestion
 from engine.questions.evaluate import EvaluationQuestion
@@ -71,6 +73,7 @@ FINETUNE_FLAGS = (
     "way",
 )
 PATHS = ("data", "validation_data", "test_data", "recipe", "vocab", "model")
+LANGUAGE_FLAG = "--lang"
 NAMING_MODELS = ("model", "bert")  # flags
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # where stdout leads to
 
@@ -81,8 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a character is no fault
     try:
-        _check_readable(sys.argv[1:] if arguments is None else arguments)
-        options = _parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        _check_readable(given)
+        speak(_language_of(given))
+        parser = parser_of_commands()
+        speak_help(parser)
+        options = parser.parse_args(given)
         _find_shipped(options)
         code = int(options.run(options))
         sys.stdout.flush()
@@ -96,12 +103,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.filename is not None or error.errno not in _NO_ROOM:
             raise  # of a file: that is told where it is written
-        print(f"The output could not be written: {error.strerror}.", file=sys.stderr)
+        template = marked("engine", "The output could not be written: {reason}.")
+        print(said(template, reason=error.strerror), file=sys.stderr)
         _write_no_more()
         return 2
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        print(spoken(STOPPED), file=sys.stderr)
         return 130
+
+
+def _language_of(arguments: Sequence[str]) -> str:
+    """Return the language that is asked for, before a command or outside. Raises: UserError: no such one."""
+    named = ""
+    for one, following in zip(arguments, [*arguments[1:], ""], strict=False):
+        if one.startswith(LANGUAGE_FLAG):
+            named = one.partition("=")[2] or following
+        elif not one.startswith("-") and one != named:
+            break  # the command, and what is said to it
+    if named and not known_language(named):
+        template = marked("engine", "There is no language {name}. Languages: {names}.")
+        raise UserError(template, name=named, names=list(languages()))
+    return known_language(named) or named_outside() or ENGLISH
 
 
 def _find_shipped(options: argparse.Namespace) -> None:
@@ -271,13 +293,21 @@ class _Parser(argparse.ArgumentParser):
     """Refuses in one sentence, without its usage before it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{message[0].upper()}{message[1:]}. See: {self.prog} --help\n")
+        template = spoken(marked("command", "{message}. See: {command}"), COMMANDS)
+        told = template.format(message=f"{message[0].upper()}{message[1:]}", command=f"{self.prog} --help")
+        self.exit(2, f"{told}\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of_commands() -> argparse.ArgumentParser:
+    """Return the parser of all commands, in English."""
     parser = _Parser(
         prog="python -m engine",
         description="Cloze without a window: pretrain, fine-tune, evaluate and use a BERT.",
+    )
+    parser.add_argument(
+        LANGUAGE_FLAG,
+        metavar=f"{{{','.join(languages())}}}",
+        help="say everything in this language; also by CLOZE_LANG",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_finetune(commands)

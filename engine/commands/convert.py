@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands.screen import answered
+from engine.errors import marked
+from engine.language import said
 
 
 def add_convert_command(commands: Any) -> None:
@@ -32,5 +34,7 @@ def _convert(options: argparse.Namespace) -> int:
     code, one = answered(converting(options.checkpoint, options.out, lowercase=lowercase))
     if one is not None:
         print(*map(str, one.notes), sep="\n")
-        print(f"{one.num_tensors:,} tensors, {one.num_weights:,} weights, opens as {one.kind}: {one.folder}")
+        template = marked("engine", "{tensors:,} tensors, {weights:,} weights, opens as {kind}: {folder}")
+        values = {"tensors": one.num_tensors, "weights": one.num_weights, "kind": one.kind}
+        print(said(template, **values, folder=one.folder))
     return code

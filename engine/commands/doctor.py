@@ -15,9 +15,10 @@ import numpy as np
 
 from engine.commands.screen import print_json, show
 from engine.durable import check_writable
-from engine.errors import DataError, UserError, marked
+from engine.errors import WORD, DataError, UserError, marked, sentences
 from engine.events import Event, Finished, Noted
 from engine.hub.recommended import starters_for
+from engine.language import said, spoken
 from engine.questions.how_read import ReadSettings
 from engine.shipped import model_shipped
 from engine.text.languages import script_of_texts
@@ -128,7 +129,7 @@ def _examined(options: argparse.Namespace) -> Iterator[Event]:
         for finding in ordered:
             print(*_lines(finding, parts), sep="\n")
         if not ordered:
-            print("Nothing doubtful was found.")
+            print(spoken(marked("engine", "Nothing doubtful was found.")))
     if options.mend:
         recipe = _mended(recipe, ordered, options.mend)
     if options.out:
@@ -269,16 +270,18 @@ def _plain(values: Any) -> Any:
 
 def _lines(finding: Finding, parts: Sequence[TablePart]) -> list[str]:
     """Return a finding for the screen, with its first rows as lines of the file."""
-    found = [f"{finding.kind}: {finding.sentence}", f"  {finding.why} {finding.advice}"]
+    found = [f"{finding.kind}: {finding.sentence}", f"  {sentences([str(finding.why), str(finding.advice)])}"]
     part = next(part for part in parts if part.name == finding.part)
     cells = part.table.frame[part.roles.text].array
     twins = None if finding.twins is None else finding.twins.tolist()
     rows = finding.to_show if twins is None else finding.rows
     for place, row in enumerate(rows[:MOST_SHOWN].tolist()):
         text = " ".join(str(cells[row]).split())
-        line = f"  line {part.table.lines[row]}: {text[:90]}{'…' if len(text) > 90 else ''}"
+        values = {"line": part.table.lines[row], "text": text[:90] + "…" * (len(text) > 90)}
+        template = marked("engine", "line {line}: {text}")
         if twins is not None:
             other = next(part for part in parts if part.name == finding.other)
-            line += f" [like line {other.table.lines[twins[place]]} of {other.name}]"
-        found.append(line)
+            values |= {"twin": other.table.lines[twins[place]], "part": spoken(other.name, WORD)}
+            template = marked("engine", "line {line}: {text} [like line {twin} of {part}]")
+        found.append(f"  {said(template, **values)}")
     return found

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.commands.screen import answered, show
+from engine.errors import listed, marked
 from engine.hub.asked import TRANSPORTS, HubSettings
+from engine.language import said, spoken
 
 if TYPE_CHECKING:
     from engine.hub.look import PublishedModel
@@ -62,23 +64,32 @@ def look_lines(look: PublishedModel) -> list[str]:
     """Return what a published model is, for a terminal."""
     from engine.model.inventory import PARTS
 
-    licence = look.licence or "licence not stated"
-    said = [f"{look.name} at {look.commit[:12]} ({look.revision}), {licence}"]
+    licence = look.licence or spoken(marked("engine", "licence not stated"))
+    template = marked("engine", "{name} at {commit} ({revision}), {licence}")
+    values = {"name": look.name, "commit": look.commit[:12], "revision": look.revision}
+    lines = [said(template, **values, licence=licence)]
     if look.problem is not None:
-        return [*said, f"cannot be opened: {look.problem}"]
+        return [*lines, said(marked("engine", "cannot be opened: {why}"), why=look.problem)]
     if look.config is not None:
-        shape = f"{look.config.num_hidden_layers} layers, {look.config.hidden_size} wide"
-        said.append(f"{look.kind or 'BERT'}: {shape}, {look.config.vocab_size:,} pieces")
+        template = marked("engine", "{kind}: {layers} layers, {width} wide, {pieces:,} pieces")
+        config = look.config
+        sizes = {"layers": config.num_hidden_layers, "width": config.hidden_size, "pieces": config.vocab_size}
+        lines.append(said(template, kind=look.kind or "BERT", **sizes))
     if look.inventory is not None:
         counts = {part: look.inventory.count_of(part) for part in PARTS}
-        parts = ", ".join(f"{part.replace('_', ' ')} {count:,}" for part, count in counts.items() if count)
-        said.append(f"will be loaded: {look.inventory.num_weights:,} weights ({parts})")
-        left = ", ".join(f"{one.what} {one.num_weights:,}" for one in look.inventory.leftovers)
-        said += [f"will be ignored: {left}"] if left else []
+        parts = listed(f"{part.replace('_', ' ')} {count:,}" for part, count in counts.items() if count)
+        template = marked("engine", "will be loaded: {count:,} weights ({parts})")
+        lines.append(said(template, count=look.inventory.num_weights, parts=parts))
+        left = listed(f"{spoken(one.what)} {one.num_weights:,}" for one in look.inventory.leftovers)
+        lines += [said(marked("engine", "will be ignored: {parts}"), parts=left)] if left else []
     else:
-        said.append("the contents of its weights are known only after the download")
-    names = ", ".join(look.files)
-    said.append(f"{look.num_bytes / 2**20:.1f} MB in {len(look.files)} files: {names}")
+        lines.append(
+            spoken(marked("engine", "the contents of its weights are known only after the download"))
+        )
+    size, count = look.num_bytes / 2**20, len(look.files)
+    template = marked("engine", "{size:.1f} MB in {count} files: {names}")
+    lines.append(said(template, size=size, count=count, names=listed(look.files)))
     if look.cached:
-        said.append(f"{(look.num_bytes - look.to_fetch) / 2**20:.1f} MB of it are in this computer’s cache")
-    return said
+        template = marked("engine", "{size:.1f} MB of it are in this computer’s cache")
+        lines.append(said(template, size=(look.num_bytes - look.to_fetch) / 2**20))
+    return lines

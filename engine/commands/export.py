@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.commands.screen import answered
-from engine.errors import UserError, marked
+from engine.errors import UserError, marked, sentences
 from engine.events import Steps
 from engine.export.targets.known import TARGETS
 from engine.export.targets.target import ExportTarget
+from engine.language import said, spoken
 from engine.questions.flags import flag_of
 from engine.questions.how_read import data_config
 from engine.text.roles import ROLE_NAMES
@@ -52,7 +53,7 @@ def _export(options: argparse.Namespace) -> int:
     if not given:
         raise UserError(
             marked("engine", "Say what to write: {options}."),
-            options=", ".join(f"--{target.flag.name}" for target in TARGETS),
+            options=[f"--{target.flag.name}" for target in TARGETS],
         )
     if options.keep and not options.int8:
         raise UserError(marked("engine", "--keep needs --int8. Give both."))
@@ -69,7 +70,7 @@ def _told(target: type[ExportTarget], options: argparse.Namespace) -> int:
     data = data_config(options) if options.data else None
     code, one = answered(target.given_by(options, data).writing())
     if one is not None:
-        print(f"{one.path}: {' '.join(map(str, one.said))}")
+        print(f"{one.path}: {sentences(map(str, one.said))}")
     return code
 
 
@@ -88,13 +89,14 @@ def _int8(options: argparse.Namespace) -> int:
     if small is not None:
         print(*small.said, sep="\n")
         if options.keep or _is_wanted():
-            print(f"Kept: {small.keep()}")
+            print(said(marked("engine", "Kept: {path}"), path=small.keep()))
         else:
             small.drop()
             line = ["python", "-m", "engine", "export", "--model", str(options.model)]
             line += ["--onnx", str(options.onnx)]
             line += ["--int8", "--keep", *(["--data", options.data] if options.data else [])]
-            print(f"Not kept. To keep it: {shlex.join(line)}")
+            template = marked("engine", "Not kept. To keep it: {command}")
+            print(said(template, command=shlex.join(line)))
     return code
 
 
@@ -102,7 +104,7 @@ def _is_wanted() -> bool:
     """Ask whether to keep it, where somebody sits at a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
-    return input("Keep it? [y/N] ").strip().lower() in ("y", "yes")
+    return input(spoken(marked("engine", "Keep it? [y/N] "))).strip().lower() in ("y", "yes")
 
 
 def _is_labelled(options: argparse.Namespace) -> bool:

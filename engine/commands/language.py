@@ -15,12 +15,14 @@ from typing import Any
 from engine.commands.screen import run_series, show, tell_kept
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
+from engine.language import COMMANDS, SpokenText, spoken
 from engine.questions.flags import flag_of, flag_words
 from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import settings_of
 
+SETTINGS_SAID = marked("command", "settings for --set and --config, with their defaults:")
 _PATIENCE_S = 20  # that other ranks wait for the first one to leave
 FLAGS = ("vocab", "vocab_size", "model", "minutes", "steps", "tokens")
 PIPELINE_FLAGS = (
@@ -257,11 +259,11 @@ def help_of(name: str, config: Any) -> str:
 
 def settings_help(config: Any, flags: Sequence[str]) -> str:
     """Return what `--help` says of all settings of a config that have no flag of their own."""
-    lines = ["settings for --set and --config, with their defaults:"]
+    lines = [spoken(SETTINGS_SAID, COMMANDS)]
     defaults = values_of(config)
     for group in vars(config).values():
         for name, about in settings_of(group).items():
             if name not in flags:
                 value = about.auto if defaults[name] in (None, "") else defaults[name]
-                lines.append(f"  {name}={value}  {about.help}")
-    return "\n".join(lines)
+                lines.append(f"  {name}={value}  {spoken(about.help)}")
+    return SpokenText("\n".join(lines))

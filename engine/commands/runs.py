@@ -14,6 +14,7 @@ from typing import Any
 from engine.commands.screen import print_json, show
 from engine.errors import UserError, marked
 from engine.events import Event, result_of
+from engine.language import said, spoken
 from engine.questions.writing import aligned, percent
 from engine.runs import queue, sweep
 from engine.runs.facts import RunFacts, document_of
@@ -92,9 +93,8 @@ def _queue_add(options: argparse.Namespace) -> int:
     for job in queue.add(root, configs, name, halving=options.halving):
         print(job.number)
     if not queue.is_working(root):
-        print(
-            f"Work it off with: python -m engine queue run --runs {shlex.quote(str(root))}", file=sys.stderr
-        )
+        command = f"python -m engine queue run --runs {shlex.quote(str(root))}"
+        print(said(marked("engine", "Work it off with: {command}"), command=command), file=sys.stderr)
     return 0
 
 
@@ -107,11 +107,13 @@ def _queue_list(options: argparse.Namespace) -> int:
     elif jobs:
         rows = [("job", "name", "state", "seed", "run", "why")]
         for job in jobs:
-            why = job.why or ("" if job.is_own or not job.is_open else "not queued on this computer")
+            is_from_elsewhere = job.is_open and not job.is_own
+            elsewhere = spoken(marked("engine", "not queued on this computer")) if is_from_elsewhere else ""
+            why = job.why or elsewhere
             rows.append((str(job.number), job.name, job.state, job.seed, job.run, why))
         print("\n".join(aligned(rows)))
     else:
-        print("The queue is empty.")
+        print(spoken(marked("engine", "The queue is empty.")))
     return 0
 
 
@@ -172,7 +174,7 @@ def _runs(options: argparse.Namespace) -> int:
     elif found:
         print("\n".join(aligned([*_table(found)])))
     else:
-        print(f"No runs yet in {root}.")
+        print(said(marked("engine", "No runs yet in {path}."), path=root))
     return 0
 
 

@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.errors import RunError
+from engine.errors import WORD, RunError, clauses, listed, marked, phrases
 from engine.events import (
     Beat,
     Evaluated,
@@ -32,10 +32,12 @@ from engine.events import (
     Steps,
 )
 from engine.files import read_json_object
-from engine.questions.writing import percent
+from engine.language import said, spoken
+from engine.questions.writing import columns_of, percent
 from engine.train.metrics import interval_so_far, wilson_interval
 
 Found = TypeVar("Found")
+STOPPED = marked("engine", "Stopped.")
 BAR_WIDTH = 20
 PATIENCE_S = 3.0  # that a task which only reads or prepares is given to come to a yield, once asked to stop
 MOST_LINES = 20  # steps told where there is no terminal
@@ -59,41 +61,40 @@ class Screen:
         match event:
             case Started():
                 self._num_steps, self._told, self._told_pins = event.num_steps, 0, 0
-                if event.task in ("pretraining", "family"):
-                    texts = f"{event.num_train} training and {event.num_validation} validation documents"
-                    model = f"{event.num_parameters:,} weights; {event.device}"
-                    self._line(f"{texts}; {model}; learning rate {event.learning_rate:g}")
-                    return
-                rows = f"{event.num_train} training rows, {event.num_validation} validation rows"
-                model = f"{event.num_parameters:,} weights; {event.device}"
-                steps = (
-                    f"{event.num_steps} steps at {event.learning_rate:g}" if event.num_steps else "no steps"
-                )
-                labels = f"{len(event.labels)} labels; " if len(event.labels) > 1 else ""
-                self._line(f"{rows}, {event.num_test} test rows; {labels}{model}; {steps}")
+                self._line(clauses(_started(event)))
             case Step():
                 self._step(event)
             case Progress() if event.remaining_s is not None:
-                left = f" {event.remaining_s:.0f} s left" if isfinite(event.remaining_s) else ""
-                self._over(f"{event.stage} {percent(event.done / event.total)}{left}")
+                done, left = f"{spoken(event.stage)} {percent(event.done / event.total)}", event.remaining_s
+                template = marked("engine", "{done} {left:.0f} s left")
+                self._over(said(template, done=done, left=left) if isfinite(left) else done)
+            case Progress() if event.total:
+                template = marked("engine", "{stage} {done} of {total}")
+                self._over(said(template, stage=spoken(event.stage), done=event.done, total=event.total))
             case Progress():
-                total = f" of {event.total}" if event.total else ""
-                self._over(f"{event.stage} {event.done}{total}")
+                self._over(f"{spoken(event.stage)} {event.done}")
             case Evaluated():
                 shown = (
                     OF_CLASSES
                     if event.confusion is not None and "accuracy" in event.metrics
                     else event.metrics
                 )
-                metrics = ", ".join(_measured(event, name) for name in shown if name in event.metrics)
-                place = f"step {event.step}: " if event.step or event.split == "validation" else ""
-                self._line(f"{place}{event.split} loss {event.loss:.4f}, {metrics}")
+                template = marked("engine", "{split} loss {loss:.4f}")
+                if event.step or event.split == "validation":
+                    template = marked("engine", "step {step}: {split} loss {loss:.4f}")
+                split = spoken(event.split, WORD)
+                loss = said(template, step=event.step, split=split, loss=event.loss)
+                metrics = (_measured(event, name) for name in shown if name in event.metrics)
+                self._line(phrases([loss, *metrics]))
             case Noted():
                 self._line(str(event.sentence))
             case Fetched():
                 self._over(_fetched(event))
             case Finished():
-                self._line(f"done in {event.seconds:.1f} s" + (f": {event.path}" if event.path else ""))
+                template = marked("engine", "done in {seconds:.1f} s")
+                if event.path:
+                    template = marked("engine", "done in {seconds:.1f} s: {path}")
+                self._line(said(template, seconds=event.seconds, path=event.path))
             case Pinned():
                 self._pinned(event)
             case Gained():
@@ -112,9 +113,15 @@ class Screen:
             self._width = 0
 
     def _step(self, event: Step) -> None:
-        place = f"step {event.step}/{self._num_steps}" if self._num_steps else percent(event.progress)
-        words = (
-            f"{place} loss {event.loss:.4f} {event.tokens_per_s:,.0f} tokens/s {event.remaining_s:.0f} s left"
+        place = percent(event.progress)
+        if self._num_steps:
+            place = said(marked("engine", "step {step}/{total}"), step=event.step, total=self._num_steps)
+        words = said(
+            marked("engine", "{place} loss {loss:.4f} {speed:,.0f} tokens/s {left:.0f} s left"),
+            place=place,
+            loss=event.loss,
+            speed=event.tokens_per_s,
+            left=event.remaining_s,
         )
         if self._live:
             filled = int(BAR_WIDTH * event.progress)
@@ -128,38 +135,49 @@ class Screen:
             return
         self._told_pins = int(event.progress * MOST_LINES) + 1
         for reading in event.readings:
-            guesses = ", ".join(f"{word} {share:.2f}" for word, share in reading.guesses)
+            guesses = listed(f"{word} {share:.2f}" for word, share in reading.guesses)
             self._line(f"  {reading.sentence}  {guesses}")
 
     def _gained(self, event: Gained) -> None:
         words = []
         if event.mlm_loss_before is not None:
-            words.append(f"masked-word loss {event.mlm_loss_before:.4f} -> {event.mlm_loss_after:.4f}")
+            template = marked("engine", "masked-word loss {before:.4f} -> {after:.4f}")
+            words.append(said(template, before=event.mlm_loss_before, after=event.mlm_loss_after))
         if event.mean is not None:
             interval = interval_so_far(event.values, event.rows, event.metric, event.shared)
-            about = "" if interval is None else f" (95 %: {interval[0]:.4f} to {interval[1]:.4f})"
-            seeds = f"{event.seeds_done} seed{'s' if event.seeds_done > 1 else ''}"
-            words.append(f"{event.split} {event.metric} {event.mean:.4f}{about} over {seeds}")
-        self._line(f"  {event.stage}: {', '.join(words) or 'nothing was measured'}")
+            score = f"{spoken(event.split, WORD)} {event.metric} {event.mean:.4f}{_between(interval)}"
+            template = marked("engine", "{score} over {count} seeds")
+            if event.seeds_done <= 1:
+                template = marked("engine", "{score} over {count} seed")
+            words.append(said(template, score=score, count=event.seeds_done))
+        told = phrases(words) or spoken(marked("engine", "nothing was measured"))
+        self._line(f"  {spoken(event.stage, WORD)}: {told}")
 
     def _judged(self, event: Judged) -> None:
         """Tell each way once, as soon as something is known of it."""
         for one in event.ways:
             if one.why is None:
                 continue
+            told = f"{spoken(one.said)}: {one.why}"
             if one.interval is not None and one.accuracy is not None:
                 low, high = one.interval
-                said = f"{one.said}: {one.accuracy:.3f} ({low:.3f} to {high:.3f}), {one.why}"
-            else:
-                said = f"{one.said}: {one.why}"
-            if said not in self._told_ways:
-                self._told_ways.add(said)
-                self._line(f"  {said}")
+                told = said(
+                    marked("engine", "{way}: {accuracy:.3f} ({low:.3f} to {high:.3f}), {why}"),
+                    way=spoken(one.said),
+                    accuracy=one.accuracy,
+                    low=low,
+                    high=high,
+                    why=one.why,
+                )
+            if told not in self._told_ways:
+                self._told_ways.add(told)
+                self._line(f"  {told}")
 
     def _over(self, words: str) -> None:
         if self._live:
-            print("\r" + words.ljust(self._width), end="", file=sys.stderr, flush=True)
-            self._width = len(words)
+            width = columns_of(words)
+            print("\r" + words + " " * (self._width - width), end="", file=sys.stderr, flush=True)
+            self._width = width
         elif time.monotonic() - self._said > MOST_SILENT_S:
             self._line(words)
 
@@ -171,21 +189,53 @@ class Screen:
         self._said = time.monotonic()
 
 
+def _started(event: Started) -> Iterator[str]:
+    """Yield what a training begins with: rows, labels, model and steps."""
+    parts = {"train": event.num_train, "validation": event.num_validation, "test": event.num_test}
+    of_texts = event.task in ("pretraining", "family")
+    if of_texts:
+        template = marked("engine", "{train} training and {validation} validation documents")
+    else:
+        template = marked("engine", "{train} training rows, {validation} validation rows, {test} test rows")
+    yield said(template, **parts)
+    if len(event.labels) > 1 and not of_texts:
+        yield said(marked("engine", "{count} labels"), count=len(event.labels))
+    yield said(marked("engine", "{count:,} weights"), count=event.num_parameters)
+    yield event.device
+    rate = event.learning_rate
+    if of_texts:
+        yield said(marked("engine", "learning rate {rate:g}"), rate=rate)
+    elif event.num_steps:
+        yield said(marked("engine", "{count} steps at {rate:g}"), count=event.num_steps, rate=rate)
+    else:
+        yield spoken(marked("engine", "no steps"))
+
+
 def _fetched(event: Fetched) -> str:
     """Return how far a transfer is: bytes, speed, time left."""
-    place = f"{event.file}: {event.done / 2**20:.1f} of {event.total / 2**20:.1f} MB"
-    left = event.remaining_s
-    return place if left is None else f"{place}, {event.speed / 2**20:.1f} MB/s, {left:.0f} s left"
+    template = marked("engine", "{file}: {done:.1f} of {total:.1f} MB")
+    if event.remaining_s is not None:
+        template = marked(
+            "engine", "{file}: {done:.1f} of {total:.1f} MB, {speed:.1f} MB/s, {left:.0f} s left"
+        )
+    done, total, speed = (number / 2**20 for number in (event.done, event.total, event.speed))
+    return said(template, file=event.file, done=done, total=total, speed=speed, left=event.remaining_s)
+
+
+def _between(interval: tuple[float, float] | None) -> str:
+    """Return the ends of an interval, to stand after a value."""
+    if interval is None:
+        return ""
+    return said(marked("engine", " (95 %: {low:.4f} to {high:.4f})"), low=interval[0], high=interval[1])
 
 
 def _measured(event: Evaluated, name: str) -> str:
     """Return one of an evaluation's metrics, an accuracy with its interval."""
-    said = f"{name} {event.metrics[name]:.4f}"
+    value = f"{name} {event.metrics[name]:.4f}"
     if name != "accuracy" or event.confusion is None:
-        return said
+        return value
     total = int(event.confusion.sum())
-    low, high = wilson_interval(event.metrics[name] * total, total)
-    return f"{said} (95 %: {low:.4f} to {high:.4f})"
+    return value + _between(wilson_interval(event.metrics[name] * total, total))
 
 
 def show(events: Iterator[Event], found: list[Event] | None = None) -> int:
@@ -200,14 +250,14 @@ def show(events: Iterator[Event], found: list[Event] | None = None) -> int:
                 asked.is_training = asked.is_training or isinstance(event, Started)
                 if asked.signals:
                     asked.in_time()
-                    print("\nStopping ...", file=sys.stderr, flush=True)
+                    print("\n" + spoken(marked("engine", "Stopping ...")), file=sys.stderr, flush=True)
                     assert isinstance(events, Generator)
                     events.close()  # here it saves
                     return 128 + asked.signals[0]
         except KeyboardInterrupt:
             if not asked.is_late:
                 raise
-            print("\nStopped.", file=sys.stderr, flush=True)
+            print("\n" + spoken(STOPPED), file=sys.stderr, flush=True)
             return 128 + asked.signals[0]
         finally:
             screen.end()
@@ -247,7 +297,8 @@ def run_series(
 def tell_kept(folder: Path) -> None:
     """Tell how to go on with what a folder keeps."""
     command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
-    print(f"Kept in {folder}. Continue with: {command}", file=sys.stderr)
+    template = marked("engine", "Kept in {folder}. Continue with: {command}")
+    print(said(template, folder=folder, command=command), file=sys.stderr)
 
 
 class _Asked:

@@ -76,7 +76,7 @@ class ComparedModels:
         theirs = np.asarray(second.names, object)[second.predicted[self.second_rows]]
         return np.flatnonzero(ours != theirs)
 
-    def sentence(self, first: str, second: str) -> Sentence:
+    def sentence(self, first: str | Sentence, second: str | Sentence) -> Sentence:
         """Return what can be said of the difference. Args: what the two are called."""
         found, total = self.difference, len(self)
         told = zip((first, second), self.num_seen, strict=True)
@@ -97,9 +97,9 @@ class ComparedModels:
         better, other = (second, first) if found.value > 0 else (first, second)
         if found.value < 0:
             low, high = -high, -low
-        values = {"better": better, "other": other, "value": 100 * abs(found.value)}
-        values |= {"low": 100 * low, "high": 100 * high, "p": p_words(found.p_value)}
-        return Sentence(_BETTER if found.is_sure else _UNSURE, values)
+        template = _BETTER if found.is_sure else _UNSURE
+        numbers = {"value": 100 * abs(found.value), "low": 100 * low, "high": 100 * high}
+        return Sentence(template, {"better": better, "other": other, "p": p_words(found.p_value), **numbers})
 
 
 def compare_scored(first: ScoredTable, second: ScoredTable) -> ComparedModels:

@@ -250,7 +250,7 @@ def how_pooled(folder: Path, pooling: str = "", is_normed: bool | None = None) -
     own = read_sentence_files(folder)[0] or SentenceConfig("mean")
     if pooling and pooling not in POOLINGS:
         template = marked("engine", "There is no pooling named {kind}. Choose one of: {kinds}.")
-        raise UserError(template, kind=pooling, kinds=", ".join(POOLINGS))
+        raise UserError(template, kind=pooling, kinds=list(POOLINGS))
     longest = read_config(folder).max_position_embeddings
     return SentenceConfig(
         pooling or own.pooling,

@@ -210,7 +210,8 @@ def _of_both(scored: Sequence[ScoredTable], small: Small, on: Sentence) -> Small
         whole, eight = (right > 0.5 for right in rights)
         lost, won = int((whole & ~eight).sum()), int((eight & ~whole).sum())
         said = Sentence(_BOTH, {**values, "others": len(compared.differing), "lost": lost, "won": won})
-    verdict = compared.sentence("The whole graph", "the one in 8 bits")
+    whole_graph = Sentence(marked("engine", "The whole graph"))
+    verdict = compared.sentence(whole_graph, Sentence(marked("engine", "the one in 8 bits")))
     said_all = (*small.said, said, verdict)
     return replace(small, said=said_all, whole=found[0], small=found[1], count=count)
 

@@ -55,8 +55,8 @@ ABOUT = {
         About(
             "ngram", "n-gram", 1995, "Kneser and Ney 1995", COUNTS, LEFT, 4, PROBABILITY,
             marked("engine", "left, 4 words"),
-            marked("engine", ("Knows only sequences of words that it has counted, and sees nothing to the "
-"right.")),
+            marked("engine", "Knows only sequences of words that it has counted, and sees nothing to the "
+"right."),
         ),
         About(
             "nnlm", "NNLM", 2003, "Bengio et al. 2003", WORD_VECTORS, LEFT, 5, PROBABILITY,

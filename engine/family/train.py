@@ -240,7 +240,7 @@ def _check_folder(config: FamilyConfig, folder: Path) -> None:
                     "folder, or continue it unchanged: python -m engine resume {path}",
                 ),
                 path=folder,
-                names=", ".join(other),
+                names=other,
             )
     elif folder.is_dir() and any(one.name != LOCK for one in folder.iterdir()):
         raise RunError(

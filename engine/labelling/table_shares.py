@@ -300,4 +300,4 @@ def _on_few(confusion: Counts, labels: Sequence[str]) -> Iterator[Noted]:
             "engine",
             "Fewer than {least} held-out texts have these labels, so their intervals are rough: {labels}.",
         )
-        yield Noted(sentence=Sentence(template, {"least": FEW_HELD_OUT, "labels": ", ".join(few[:8])}))
+        yield Noted(sentence=Sentence(template, {"least": FEW_HELD_OUT, "labels": few[:8]}))

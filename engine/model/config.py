@@ -79,7 +79,7 @@ class BertConfig:
             raise ModelError(
                 marked("engine", "There is no preset named {name}. Choose one of: {names}."),
                 name=name,
-                names=", ".join(PRESETS),
+                names=list(PRESETS),
             )
         layers, width, heads = PRESETS[name]
         return cls(

@@ -100,13 +100,13 @@ def _vectors(
         raise _damaged(folder / MODULES)
     poolings = _poolings(path, read_json_object(path, kind=ModelError))
     if len(poolings) != 1:
-        return None, (Sentence(_SEVERAL, {"names": ", ".join(poolings)}),)
+        return None, (Sentence(_SEVERAL, {"names": list(poolings)}),)
     known = ("Transformer", "Pooling", "Normalize", "Dropout")
     others = [kind for kind, _ in modules if kind not in known]
     is_normed = any(kind == "Normalize" for kind, _ in modules)
     notes = [Sentence(_READ_NORMED if is_normed else _READ, {"pooling": poolings[0]})]
     if others:
-        notes.append(Sentence(_LEFT_OUT, {"names": ", ".join(others)[:60]}))
+        notes.append(Sentence(_LEFT_OUT, {"names": others}))
     if _settings(folder, "config_sentence_transformers.json").get("default_prompt_name"):
         notes.append(Sentence(_PROMPT))
     return SentenceConfig(poolings[0], is_normed, _max_length(folder)), tuple(notes)

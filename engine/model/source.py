@@ -192,7 +192,7 @@ class StoredModel:
         }
         kinds = {_FLOATS[dtype] for n in self._loaded if (dtype := self._stored.infos[n].dtype) in _FLOATS}
         notes = [*self.notes, *notes]
-        converted = ", ".join(sorted(kinds - {"float32"}))
+        converted = sorted(kinds - {"float32"})
         if converted:
             template = marked("engine", "The weights are stored as {kinds} and were converted to float32.")
             notes = [Sentence(template, {"kinds": converted}), *notes]

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import WORD, marked
 from engine.events import Evaluated
+from engine.language import said, spoken
 from engine.questions.writing import aligned
 from engine.train.metrics import scores_of, wilson_interval, written
 from engine.train.run.records import real_numbers
 
 if TYPE_CHECKING:
     from engine.evaluation.baselines import Baseline
-    from engine.evaluation.calibration import Temperature
     from engine.evaluation.report import ScoreReport
     from engine.evaluation.slices import Slice
     from engine.train.scored import ScoredTable
@@ -177,10 +178,6 @@ def _slice_document(one: Slice) -> dict[str, Any]:
     }
 
 
-def _fitted_on(warmth: Temperature) -> str:
-    return f"the {warmth.fitted_on} rows: here" if warmth.fitted_on else "these texts: on the other half"
-
-
 def ends(interval: tuple[float, float] | None) -> list[float] | None:
     """Return the two ends of an interval as JSON has them."""
     return None if interval is None else [float(end) for end in interval]
@@ -193,13 +190,17 @@ def report_lines(
     found = []
     if report.interval is not None:
         low, high = report.interval
-        found.append(f"{report.scored.metric} {report.value:.4f} (95 %: {low:.4f} to {high:.4f})")
+        template = marked("engine", "{metric} {value:.4f} (95 %: {low:.4f} to {high:.4f})")
+        found.append(said(template, metric=report.scored.metric, value=report.value, low=low, high=high))
     if report.unseen is not None and report.unseen.interval is not None:
         new, (low, high) = report.unseen, report.unseen.interval
-        found.append(
-            f"over the {new.count:,} texts that are new to the model: {new.scored.metric} {new.value:.4f} "
-            f"(95 %: {low:.4f} to {high:.4f})"
+        template = marked(
+            "engine",
+            "over the {count:,} texts that are new to the model: {metric} {value:.4f} "
+            "(95 %: {low:.4f} to {high:.4f})",
         )
+        values = {"count": new.count, "value": new.value, "low": low, "high": high}
+        found.append(said(template, metric=new.scored.metric, **values))
     if not report.is_of_classes:
         return found
     from engine.evaluation.markdown import NAMES
@@ -207,39 +208,52 @@ def report_lines(
     for one in baselines:
         name = NAMES[one.name].format(label=one.label[:40])
         low, high = one.interval
-        found.append(
-            f"{name}: {one.accuracy:.4f} (95 %: {low:.4f} to {high:.4f}); the model less it: "
-            f"{one.difference.value:+.4f}, p = {one.difference.p_value:.3g}"
+        template = marked(
+            "engine",
+            "{name}: {value:.4f} (95 %: {low:.4f} to {high:.4f}); the model less it: {less:+.4f}, "
+            "p = {p:.3g}",
         )
+        less, p = one.difference.value, one.difference.p_value
+        found.append(said(template, name=name, value=one.accuracy, low=low, high=high, less=less, p=p))
     calibrated = report.calibration
-    found.append(
-        f"calibration error {calibrated.error:.4f} (by chance alone {calibrated.chance:.4f}, "
-        f"p = {calibrated.p_value:.3g})"
-    )
+    template = marked("engine", "calibration error {error:.4f} (by chance alone {chance:.4f}, p = {p:.3g})")
+    p = calibrated.p_value
+    found.append(said(template, error=calibrated.error, chance=calibrated.chance, p=p))
     if report.temperature is not None:
         warmth = report.temperature
-        found.append(
-            f"temperature {warmth.value:.2f}, fitted on half of {_fitted_on(warmth)} the error goes from "
-            f"{warmth.error_before:.4f} to {warmth.error_after:.4f}"
+        template = marked(
+            "engine",
+            "temperature {value:.2f}, fitted on half of these texts: on the other half the error goes from "
+            "{before:.4f} to {after:.4f}",
         )
+        if warmth.fitted_on:
+            template = marked(
+                "engine",
+                "temperature {value:.2f}, fitted on half of the {rows} rows: here the error goes from "
+                "{before:.4f} to {after:.4f}",
+            )
+        before, after = warmth.error_before, warmth.error_after
+        rows = spoken(str(warmth.fitted_on), WORD)
+        found.append(said(template, value=warmth.value, rows=rows, before=before, after=after))
     if num_tried:
-        found.append(f"slices tried: {num_tried}; worse than the rest: {len(slices)}")
-    rows = [("slice", "texts", "right", "the rest", "p")]
+        template = marked("engine", "slices tried: {count}; worse than the rest: {worse}")
+        found.append(said(template, count=num_tried, worse=len(slices)))
+    lines = [("slice", "texts", "right", "the rest", "p")]
     for each in slices[:MOST_SLICES]:
         name = {
-            "length": f"{each.low} to {each.high} characters",
-            "word": f"contains {each.value!r}",
-        }.get(each.kind, f"{each.name} is {each.value}")
-        rows.append(
+            "length": marked("engine", "{low} to {high} characters"),
+            "word": marked("engine", "contains {value!r}"),
+        }.get(each.kind, marked("engine", "{name} is {value}"))
+        lines.append(
             (
-                name,
+                said(name, low=each.low, high=each.high, name=each.name, value=each.value),
                 str(each.count),
                 f"{each.accuracy:.3f}",
                 f"{each.other_accuracy:.3f}",
                 f"{each.p_value:.2g}",
             )
         )
-    return [*found, *(aligned(rows) if len(rows) > 1 else [])]
+    return [*found, *(aligned(lines) if len(lines) > 1 else [])]
 
 
 def write_rows(path: Path, scored: ScoredTable, places: list[int] | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -21,10 +22,18 @@ def percent(share: float) -> str:
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the rows of a table as lines, names at the left, numbers at the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
-    ]
+    widths = [max(columns_of(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        room = [" " * (width - columns_of(cell)) for cell, width in zip(row, widths, strict=False)]
+        cells = [row[0] + room[0], *(before + cell for before, cell in zip(room[1:], row[1:], strict=False))]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal a text takes: a Chinese character takes two."""
+    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
 def between(interval: tuple[float, float] | None) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.errors import Sentence, marked
 from engine.events import Steps
 from engine.inspect.loaded_model import take_fingerprint
+from engine.language import spoken
 from engine.model.info import read_info
 from engine.report.blocks import Facts
 from engine.report.made import short, today, version
@@ -20,11 +22,14 @@ def model_facts(folder: Path) -> Steps[Facts]:
     """Return which model this is: its name, its weights' hash, what it was trained on. Raises: ModelError."""
     digest = yield from take_fingerprint(folder)
     info = read_info(folder)
-    facts = [("Model", name_of(folder)), ("Weights, sha256", digest)]
+    facts = [
+        (spoken(marked("engine", "Model")), name_of(folder)),
+        (spoken(marked("engine", "Weights, sha256")), digest),
+    ]
     facts += data_facts(info)
     stages = [stage_name(one) for one in chain_of(str(folder))]
     if stages:
-        facts.append(("Trained in stages", ", ".join(stages)))
+        facts.append((spoken(marked("engine", "Trained in stages")), ", ".join(stages)))
     return tuple(facts)
 
 
@@ -33,12 +38,17 @@ def data_facts(info: Mapping[str, Any]) -> list[tuple[str, str]]:
     data, split = info.get("data"), info.get("split")
     found = []
     if isinstance(data, dict) and data.get("sha256"):
-        rows = f", {data['rows']:,} rows" if isinstance(data.get("rows"), int) else ""
-        found.append(("Trained on", f"{data.get('name', '?')}{rows}"))
-        found.append(("Data, sha256", short(str(data["sha256"]))))
+        name, rows = str(data.get("name", "?")), data.get("rows")
+        said = Sentence(marked("engine", "{name}, {rows:,} rows"), {"name": name, "rows": rows})
+        trained_on = str(said) if isinstance(rows, int) else name
+        found.append((spoken(marked("engine", "Trained on")), trained_on))
+        found.append((spoken(marked("engine", "Data, sha256")), short(str(data["sha256"]))))
     if isinstance(split, dict) and split.get("sha256"):
-        seed = f", seed {split['seed']}" if "seed" in split else ""
-        found.append(("Split, sha256", short(str(split["sha256"])) + seed))
+        digest = short(str(split["sha256"]))
+        if "seed" in split:
+            values = {"digest": digest, "seed": split["seed"]}
+            digest = str(Sentence(marked("engine", "{digest}, seed {seed}"), values))
+        found.append((spoken(marked("engine", "Split, sha256")), digest))
     return found
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.errors import marked
+from engine.language import spoken, spoken_locale
+
 Facts = tuple[tuple[str, str], ...]  # (name, value)
 
 
@@ -128,7 +131,7 @@ class Document:
     sentence: str = ""
     blocks: Sequence[Block] = ()
     facts: Facts = ()
-    facts_title: str = "How to verify this"
+    facts_title: str = field(default_factory=lambda: spoken(marked("engine", "How to verify this")))
     footer: str = ""
-    language: str = "en"
+    language: str = field(default_factory=spoken_locale)
     words: dict[str, str] = field(default_factory=dict)  # of the page's own, translated

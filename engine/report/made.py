@@ -6,6 +6,8 @@ import time
 from importlib import metadata
 from pathlib import Path
 
+from engine.errors import Sentence, marked
+
 PACKAGE = "cloze-workbench"
 SHORT = 12  # hex digits of a hash that are shown
 
@@ -25,8 +27,10 @@ def today() -> str:
 
 def made_by() -> str:
     """Return the line below a page: who made it, and what it loads."""
-    cloze = f"Cloze {version()}".strip()
-    return f"Made with {cloze} (Apache-2.0) on {today()}. This file loads nothing from anywhere."
+    template = marked(
+        "engine", "Made with {cloze} (Apache-2.0) on {date}. This file loads nothing from anywhere."
+    )
+    return str(Sentence(template, {"cloze": f"Cloze {version()}".strip(), "date": today()}))
 
 
 def short(digest: str) -> str:

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.durable import explained, write_text
-from engine.errors import RunError, UserError, marked
+from engine.errors import RunError, Sentence, UserError, marked
 from engine.events import Event, Noted, Step
 from engine.files import is_bare_name, open_regular, read_json_object
 from engine.own_process import command_of, environment_of
@@ -397,11 +397,10 @@ def _unfit(root: Path, job: QueueJob) -> str:
     """Return why a job's run cannot be gone on with, as far as its folder tells; "" where it can."""
     place = root / job.run
     if job.run and Path(os.path.realpath(place)).parent != Path(os.path.realpath(root)):
-        return marked("engine", "Its run {run} is a link to another place, and was not touched.").format(
-            run=job.run
-        )
+        template = marked("engine", "Its run {run} is a link to another place, and was not touched.")
+        return str(Sentence(template, {"run": job.run}))
     if (job.begun or job.rung) and not is_begun(place):
-        return marked("engine", "Its run {run} was deleted or moved.").format(run=job.run)
+        return str(Sentence(marked("engine", "Its run {run} was deleted or moved."), {"run": job.run}))
     return ""
 
 
@@ -415,7 +414,7 @@ def _do(
     tries = job.tries + 1 if job.state == RUNNING and step == job.reached else 1
     if tries > MOST_TRIES:
         why = marked("engine", "It ended {count} times in the middle without giving a reason.")
-        _end(root, job, FAILED, why.format(count=MOST_TRIES))
+        _end(root, job, FAILED, str(Sentence(why, {"count": MOST_TRIES})))
         return
     if read_status(place).get("state") == "finished":  # it was killed before it could write that down
         _end(root, job, DONE)
@@ -491,7 +490,7 @@ def _leave_out(root: Path, job: QueueJob, place: int, count: int) -> None:
     template = marked(
         "engine", "Stopped by halving: number {place} of {count} after {share:.0%} of its steps."
     )
-    why = template.format(place=place, count=count, share=SHARES[job.rung - 1])
+    why = str(Sentence(template, {"place": place, "count": count, "share": SHARES[job.rung - 1]}))
     with suppress(UserError), Run.reopen(root / job.run) as run:  # where that says no, the queue still knows
         run.set_status("stopped", reason=why)
     _end(root, job, DROPPED, why)

@@ -122,6 +122,6 @@ def members_of(config: FamilyConfig) -> tuple[str, ...]:
             marked("engine", "There is no member {name!r} of the family. Choose among: {names}."),
             field="members",
             name=unknown[0] if unknown else "",
-            names=", ".join(MEMBERS),
+            names=list(MEMBERS),
         )
     return tuple(name for name in MEMBERS if name in named)

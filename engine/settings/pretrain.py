@@ -373,5 +373,5 @@ def check_budget(budget: BudgetConfig) -> None:
                 "engine", "Say how long to train: give one of minutes, steps and tokens (given: {given})."
             ),
             field=given[1] if given else "minutes",
-            given=", ".join(given) or "-",
+            given=given or "-",
         )

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Protocol, get_args, get_type_hints
 
-from engine.errors import ConfigError, marked, not_among
+from engine.errors import ConfigError, Sentence, marked, not_among
 
 _BOOLS = {"true": True, "yes": True, "false": False, "no": False}  # as typed in a terminal
 
@@ -74,8 +74,8 @@ def check(group: Any) -> None:
         if about.or_number and isinstance(value, str) and is_number(value):
             continue
         if about.choices and value not in about.choices:
-            choices = ", ".join(repr(choice) for choice in about.choices if choice)
-            raise not_among(name, value, choices + (" or a number" if about.or_number else ""))
+            choices = [repr(choice) for choice in about.choices if choice]
+            raise not_among(name, value, choices, or_number=about.or_number)
         low, high = about.minimum, about.maximum
         if not isinstance(value, int | float) or low is None or high is None:
             continue
@@ -114,11 +114,16 @@ def convert(name: str, value: Any, kind: Any) -> Any:
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise ValueError
     except (ValueError, OverflowError):
-        kinds = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+        kinds = {
+            int: marked("engine", "a whole number"),
+            float: marked("engine", "a number"),
+            str: marked("engine", "text"),
+            bool: marked("engine", "true or false"),
+        }
         raise ConfigError(
             marked("engine", "{field} is {value!r}; it must be {kind}."),
             field=name,
             value=value,
-            kind=kinds.get(wanted, wanted.__name__),
+            kind=Sentence(kinds[wanted]) if wanted in kinds else wanted.__name__,
         ) from None
     return value

@@ -110,7 +110,7 @@ class ByteLevel(Tokenizer):
         if missing := [name for name in needed if name not in ids]:
             template = marked("engine", "The vocabulary lacks {missing}. {family} needs {needed}.")
             family = self.markers.family
-            raise DataError(template, missing=", ".join(missing), family=family, needed=", ".join(needed))
+            raise DataError(template, missing=missing, family=family, needed=list(needed))
         for first, second in self.merges:
             if not {first, second, first + second} <= ids.keys():
                 template = marked(

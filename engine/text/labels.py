@@ -166,9 +166,10 @@ def spellings_in(answers: LabelColumn, known: Sequence[str] | None) -> tuple[Spe
 def spelling_note(table: Table, spellings: Sequence[Spelling], *, is_merged: bool) -> Sentence:
     """Return what to say of the nearly equal labels of a table: what stands for what, and in which lines."""
     named = Sentence("")
+    both = marked("engine", "{before}; {one}")
     for place, spelling in enumerate(spellings[:MOST_SPELLINGS]):
         one = spelling_words(table, spelling)
-        named = Sentence("{before}; {one}", {"before": named, "one": one}) if place else one
+        named = Sentence(both, {"before": named, "one": one}) if place else one
     if (more := len(spellings) - MOST_SPELLINGS) > 0:
         named = Sentence(marked("engine", "{before}; and {count} more"), {"before": named, "count": more})
     template = marked(
@@ -185,7 +186,7 @@ def spelling_note(table: Table, spellings: Sequence[Spelling], *, is_merged: boo
 def spelling_words(table: Table, spelling: Spelling) -> Sentence:
     """Return "Sport for sport in lines 7, 12"."""
     label, kept = spelling.seen
-    lines = ", ".join(map(str, table.lines[spelling.rows[:MOST_LINES]].tolist()))
+    lines = list(map(str, table.lines[spelling.rows[:MOST_LINES]].tolist()))
     values = {"label": label, "kept": kept, "lines": lines, "count": len(spelling.rows)}
     template = marked("engine", "{label} for {kept} in {count} rows (lines {lines}, ...)")
     if len(spelling.rows) == 1:

@@ -357,7 +357,7 @@ def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
             marked("engine", "The {name} is {value!r}; it can be one of: {choices}."),
             name=name,
             value=value,
-            choices=", ".join(repr(choice) for choice in choices if choice),
+            choices=[repr(choice) for choice in choices if choice],
         )
 
 
@@ -505,8 +505,7 @@ def reported_note(name: str, reported: Sequence[BadLine]) -> Sentence:
     template = marked("engine", "{count} lines of {name} cannot be used: {lines}. The first: {first}")
     if len(reported) == 1:
         template = marked("engine", "Line {lines} of {name} cannot be used: {first}")
-    lines = ", ".join(str(bad.line) for bad in reported[:_MOST_LINES])
-    lines += ", ..." if len(reported) > _MOST_LINES else ""
+    lines = some_of([str(bad.line) for bad in reported], _MOST_LINES)
     return Sentence(
         template, {"count": len(reported), "name": name, "lines": lines, "first": reported[0].sentence}
     )

@@ -243,7 +243,7 @@ def kept(
     Raises: ConfigError if max_length has no room for the special tokens, or truncation is unknown.
     """
     if truncation not in TRUNCATIONS:
-        raise not_among("truncation", truncation, ", ".join(TRUNCATIONS))
+        raise not_among("truncation", truncation, TRUNCATIONS)
     total, num_special = num_a + (num_b or 0), 2 if num_b is None else 2 + num_between
     if max_length is not None and max_length < num_special:
         raise ConfigError(

@@ -156,7 +156,7 @@ class Unigram(Tokenizer):
         needed = self.names.needed + tuple(_BYTES) * self.byte_fallback
         if missing := [name for name in needed if name not in ids]:
             template = marked("engine", "The vocabulary lacks {missing}. This kind of model needs {needed}.")
-            raise DataError(template, missing=", ".join(missing[:4]), needed=", ".join(needed[:6]))
+            raise DataError(template, missing=missing[:4], needed=list(needed[:6]))
         if len(ids) < len(tokens):
             twice = next(token for number, token in enumerate(tokens) if ids[token] != number)
             template = marked(

@@ -159,7 +159,7 @@ def _last_counts(tokens: list[str]) -> tuple[list[str], tuple[Sentence, ...]]:
     told = list(tokens)
     for number in twice:
         told[number] = f"[unused {tokens[number]} {number}]"
-    names = ", ".join(tokens[number] for number in twice[:_MOST_NAMED])
+    names = [tokens[number] for number in twice[:_MOST_NAMED]]
     return told, (Sentence(_TWICE, {"names": names}),) if twice else ()
 
 
@@ -204,7 +204,7 @@ def check_tokens(tokens: Sequence[str], ids: dict[str, int]) -> None:
     needed = names_of(tokens).needed
     if missing := [name for name in needed if name not in ids]:
         template = marked("engine", "The vocabulary lacks {missing}. This kind of model needs {needed}.")
-        raise DataError(template, missing=", ".join(missing), needed=", ".join(needed))
+        raise DataError(template, missing=list(missing), needed=list(needed))
 
 
 def most_tokens(folder: Path) -> int:

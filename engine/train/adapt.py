@@ -170,7 +170,7 @@ def on_mix(model: HeadedEncoder) -> Sentence:
     """Return the sentence that says what the mix of layers has learned."""
     shares = mix_shares(model)
     best = max(range(len(shares)), key=shares.__getitem__)
-    said = ", ".join(f"{share:.0%}" for share in shares)
+    said = [f"{share:.0%}" for share in shares]
     template = marked(
         "engine",
         "The mix of layers, from the embeddings to the last layer: {shares}. Layer {best} contributes most.",

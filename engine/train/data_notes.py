@@ -224,7 +224,7 @@ def on_lines(lost: Sequence[BadLine], template: str = _NOT_USED) -> Iterator[Eve
     for alike in others.values():
         ranges = _ranges([bad.line for bad in alike])
         for start in range(0, len(ranges), MOST_RANGES):
-            values = {"lines": ", ".join(ranges[start : start + MOST_RANGES]), "first": alike[0].sentence}
+            values = {"lines": ranges[start : start + MOST_RANGES], "first": alike[0].sentence}
             yield Noted(sentence=Sentence(template, values))
 
 

@@ -117,7 +117,7 @@ def _check_folder(folder: Path, config: PipelineConfig) -> None:
                     "folder, or continue it unchanged: python -m engine resume {path}",
                 ),
                 path=folder,
-                names=", ".join(other),
+                names=other,
             )
         return
     ours = (SETTINGS, TABLES, TASK_TEXT, HELD_OUT, LOCK)  # of one that was refused before its first run

@@ -174,7 +174,7 @@ def starting_config(config: FineTuneConfig) -> BertConfig:
             marked("engine", "{field} is {value}; after new: use one of {names}."),
             field="model",
             value=model,
-            names=", ".join(PRESETS),
+            names=list(PRESETS),
         )
     return BertConfig.preset(preset)
 

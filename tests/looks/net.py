@@ -389,7 +389,9 @@ def translatable(root: Path) -> list[str]:
 def helps() -> dict[str, list[str]]:
     """Return what `--help` says of every command, line by line."""
     commands = next(
-        one for one in command_line._parser()._actions if isinstance(one, argparse._SubParsersAction)
+        one
+        for one in command_line.parser_of_commands()._actions
+        if isinstance(one, argparse._SubParsersAction)
     )
     return {name: command.format_help().splitlines() for name, command in commands.choices.items()}
 

@@ -59,7 +59,7 @@ def on_counted(counted: CountedTable, checks: Sequence[Check]) -> list[AdviceLin
 
 def line_list(reported: Sequence[BadLine]) -> str:
     """Return "4, 9, 12 and 30 more"."""
-    named = ", ".join(words.number(bad.line) for bad in reported[:MOST_LINES])
+    named = words.listed(words.number(bad.line) for bad in reported[:MOST_LINES])
     more = len(reported) - MOST_LINES
     if more <= 0:
         return named
@@ -149,7 +149,9 @@ def _spellings(counted: CountedTable) -> Iterator[AdviceLine]:
             text = translate("advice", "Nearly equal labels count as one.")
             yield AdviceLine("note", text, mend=("merge_labels", False))
         return
-    named = "; ".join(words.say(spelling_words(table, each)) for each in summary.spellings[:MOST_SPELLINGS])
+    named = words.clauses(
+        words.say(spelling_words(table, each)) for each in summary.spellings[:MOST_SPELLINGS]
+    )
     if more := len(summary.spellings[MOST_SPELLINGS:]):
         more_words = translate("advice", "{spellings}; and {count} more")
         named = more_words.format(spellings=named, count=words.number(more))
@@ -204,7 +206,7 @@ def _balance(counted: CountedTable) -> Iterator[AdviceLine]:
                 "Labels are far from balanced: “{least}” has {count} rows, “{most}” {largest} of all rows.",
             ),
         )
-        text += " " + translate("advice", "Look at F1, not accuracy.")
+        text = words.sentences([text, translate("advice", "Look at F1, not accuracy.")])
         yield AdviceLine("look", text.format(**values))
     elif largest > EVEN * smallest:
         text = translate(
@@ -268,7 +270,7 @@ def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
     elif summary.num_leaking:
         text = translate("advice", "Some pairs occur twice, with their two texts swapped.")
     if summary.num_leaking:
-        text += " " + words.counted(
+        leaking = words.counted(
             summary.num_leaking,
             translate(
                 "advice",
@@ -281,6 +283,7 @@ def _repeats(counted: CountedTable) -> Iterator[AdviceLine]:
                 "look better than they are.",
             ),
         )
+        text = words.sentences([text, leaking])
     what = translate("advice", "a text that is in several rows, next to each other")
     level = "look" if doubtful.num_repeats or summary.num_leaking else "fine"
     yield AdviceLine(level, text, doubtful.repeating, what, kind="exact_duplicates")
@@ -366,5 +369,5 @@ def on_file(file: TaskFile, summary: FileSummary | None) -> list[AdviceLine]:
             translate("advice", "{count} examples repeat an earlier one word for word."),
         )
         stays = translate("advice", "They stay in one split, so none is in both training and validation.")
-        found.append(AdviceLine("look", f"{text} {stays}"))
+        found.append(AdviceLine("look", words.sentences([text, stays])))
     return in_order(found)

@@ -142,8 +142,8 @@ def _legend(columns: Sequence[VectorColumn]) -> str:
         return ""
     parts = [
         words.translate("anatomy", "{value} in {vectors}").format(
-            value=value_words(top), vectors=", ".join(names)
+            value=value_words(top), vectors=words.listed(names)
         )
         for top, names in tops.items()
     ]
-    return words.translate("anatomy", "full colour from {parts}").format(parts="; ".join(parts))
+    return words.translate("anatomy", "full colour from {parts}").format(parts=words.clauses(parts))

@@ -186,7 +186,7 @@ class EffectsCard(Card):
                 each.setVisible(place < len(self._rows))
             if place < len(self._rows):
                 _fill(labels, self._rows[place], digits)
-        self._table.setAccessibleName("; ".join(self.texts()))
+        self._table.setAccessibleName(words.clauses(self.texts()))
 
     def show_reason(self, reason: str, mask: str = "") -> None:
         """Say why there is nothing to compare. Args: mask: the word that [MASK] could take the place of."""

@@ -70,8 +70,7 @@ class SumCheck(QWidget):
         return [caption.text() for caption in self._captions]
 
     def _texts(self, result: Attribution) -> tuple[str, str, str]:
-        baseline = words.tr_engine(BASELINES[result.baseline])
-        baseline = baseline[:1].lower() + baseline[1:]
+        baseline = words.within(words.tr_engine(BASELINES[result.baseline]))
         ends = (self.tr("this text"), baseline)
         if result.measure == LOG_ODDS and not result.asked.against:
             shares = (result.probability, result.baseline_probability)
@@ -118,7 +117,7 @@ def answer_words(result: Attribution) -> str:
 
 def meaning_words(result: Attribution) -> str:
     """Return how the scores are to be read."""
-    measure = words.tr_engine(MEASURES[result.measure]).lower()
+    measure = words.within(words.tr_engine(MEASURES[result.measure]))
     if result.method != INTEGRATED:
         return words.translate(
             "attribution",

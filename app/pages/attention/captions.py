@@ -84,8 +84,8 @@ def difference_words(chosen: AttentionChoice, left_out: Sequence[str] = ()) -> s
 
 def heads_words(heads: tuple[Head, ...]) -> str:
     """Return heads as "3.4, 3.5": layer, then head, counted from 1."""
-    named = ", ".join(f"{layer + 1}.{head + 1}" for layer, head in sorted(heads)[:MOST_NAMED])
-    return named + (", …" if len(heads) > MOST_NAMED else "")
+    named = [f"{layer + 1}.{head + 1}" for layer, head in sorted(heads)]
+    return words.listed(named if len(named) <= MOST_NAMED else [*named[:MOST_NAMED], "…"])
 
 
 def caption(chosen: AttentionChoice, maps: AttentionMaps) -> list[tuple[str, str]]:

@@ -439,7 +439,8 @@ class AttentionPage(LookingPage[AttentionState]):
     def open_compare(self) -> None:
         """Ask what to compare with."""
         inspector = self.inspector
-        named = [(f"{self.tr('step')} {words.number(one.step)}", one.path) for one in self.subject_bar.kept]
+        step = self.tr("step {step}")
+        named = [(step.format(step=words.number(one.step)), one.path) for one in self.subject_bar.kept]
         steps = [one for one in named if one[1] != inspector.folder]
         self._dialog = CompareDialog(self.session, self.chosen, steps, self)
         self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -86,7 +86,7 @@ class BudgetField(QWidget):
         self.unit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.unit.setFixedWidth(98)
         for unit in units:
-            self.unit.addItem(words.tr_engine(about[unit].label).lower(), unit)
+            self.unit.addItem(words.within(words.tr_engine(about[unit].label)), unit)
         row((self.number, 1), self.unit, gap=6, parent=self)
         self.setFocusProxy(self.number)
         self._show_unit(units[0])

@@ -343,7 +343,7 @@ class AgreementDialog(QDialog):
     def _label_row(self, each: LabelAgreement) -> AgreementRow:
         note = ""
         if each.instead:
-            given = ", ".join(f"{name} ({words.number(count)})" for name, count in each.instead[:3])
+            given = words.listed(f"{name} ({words.number(count)})" for name, count in each.instead[:3])
             note = self.tr("The second has instead: {labels}").format(labels=given)
         counts = each.first, each.other
         return AgreementRow(each.label, each.share.value, each.share.interval, counts, note=note)

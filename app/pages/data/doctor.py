@@ -164,7 +164,7 @@ class DoctorCard(Card):
             text = self.tr("Fixes are logged and can be undone. Finding label errors takes {time}.")
             time = told(self._seconds(), busy())
             if time.is_busy:
-                text = f"{text} {self.tr('This computer is busy.')}"
+                text = words.sentences([text, self.tr("This computer is busy.")])
             return text.format(time=words.duration_range(time.low, time.high))
         said = self.tr("Fixes are logged and can be undone.")
         if self._session.data.table_summary is None:
@@ -269,7 +269,7 @@ class DoctorCard(Card):
                 self.tr("One of them has no text or no label and cannot be used. It is kept."),
                 self.tr("{count} of them lack a text or a label and cannot be used. They are kept."),
             )
-            said = f"{said}. {kept}"
+            said = words.sentences([words.closed(said), kept])
         self.told.setText(said.format(file=Path(path).name))
         self.told.setToolTip(tip(path))
         self.told.show()

@@ -123,7 +123,7 @@ def _without(finding: Finding, doctor: Doctor, told: set[str]) -> Finding | None
 
 
 def _more(finding: Finding) -> str:
-    return f"{words.say(finding.why)} {words.say(finding.advice)}"
+    return words.sentences([words.say(finding.why), words.say(finding.advice)])
 
 
 def _of_steps(steps: Sequence[RecipeStep]) -> Iterator[AdviceLine]:

@@ -64,7 +64,7 @@ class LinesDialog(QDialog):
         close = button(self.tr("Close"), "primary", name="lines_close")
         close.clicked.connect(self.accept)
         column(
-            label(f"{'; '.join(said)}.", wrap=True),
+            label(words.closed(words.clauses(said)), wrap=True),
             (self._text, 1),
             dialog_buttons(copy, reject=close),
             gap=12,

@@ -373,7 +373,7 @@ class DataPage(StatedPage[DataState]):
         text = words.say_error(error)
         if self.session.data.path is not None:
             kept = self.tr("{name} stays open.").format(name=self.session.data.path.name)
-            text = f"{text} {kept}"
+            text = words.sentences([text, kept])
         values = error.sentence.values
         actions: list[tuple[str, Callable[[], None]]] = []
         if "unless" in values and "path" in values:  # it may be a table after all

@@ -99,7 +99,7 @@ class AnswerCard(Card):
             said.append(self.tr("That could be chance."))
         elif not one.is_apart:
             said.append(self.tr("The model does not separate the meanings here."))
-        return " ".join(said), "fine" if one.is_apart else "look"
+        return words.sentences(said), "fine" if one.is_apart else "look"
 
     def show_texts(self, found: TextsAnswer, group: str) -> None:
         """Say which texts are most similar, and whether neighbours are of one class."""

@@ -104,7 +104,7 @@ class LayersCard(Card):
         self.add(self.plot, 1)
         self.add(self.said)
         self.add_corner(save_icon(self.plot))
-        self.set_hint(self.tr("mean cosine similarity · click a layer to see its map"))
+        self.set_hint(self.tr("mean cosine similarity"), deed=self.tr("click a layer to see its map"))
         self.plot.layer_chosen.connect(self.layer_chosen)
 
     def show_layers(self, layers: LayerLikeness, names: tuple[str, ...], layer: int) -> None:
@@ -234,7 +234,7 @@ class PoolingsCard(Card):
         notes = [words.say(note) for note in found.notes]
         dotted = self.tr("The dotted lines show chance.")
         at_layer = self.tr("[CLS], mean and maximum are taken at layer {layer}.").format(layer=layer)
-        self.more.setText(" ".join([self._likeness(found), dotted, at_layer, *notes]))
+        self.more.setText(words.sentences([self._likeness(found), dotted, at_layer, *notes]))
 
     def clear(self) -> None:
         """Show nothing: another model or other texts."""
@@ -272,7 +272,7 @@ class PoolingsCard(Card):
                 "not show that [CLS] is worse."
             )
         tuned = self.tr("This model was fine-tuned to put its answer into [CLS].") if about.labels else ""
-        return " ".join(part for part in (first.format(**values), text.format(**values), tuned) if part)
+        return words.sentences((first.format(**values), text.format(**values), tuned))
 
     def _likeness(self, found: PoolingComparison) -> str:
         """Return how much all vectors point the same way."""

@@ -309,7 +309,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             parts.append("PCA" if self.map_settings.method == PCA else "t-SNE")
         elif question == WORD_QUESTION:
             parts.append("PCA")
-        self.method.setText(", ".join([*parts, self.tr("cosine")]))
+        self.method.setText(words.phrases([*parts, self.tr("cosine")]))
 
     # ---- sentences of a word
 

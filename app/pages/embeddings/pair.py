@@ -99,7 +99,7 @@ class PairCard(Card):
             "Each map is a {kind} of that model’s own vectors: compare what lies together, not where."
         )
         own = own.format(kind=kind)
-        own = " ".join(part for part in (learned_words(pair.num_learned, len(pair.places)), own) if part)
+        own = words.sentences((learned_words(pair.num_learned, len(pair.places)), own))
         if pair.shift is None:
             ask = self.tr("To compare the classes in both models, colour the texts by a column with classes.")
             return f"{ask} {own}"

@@ -497,7 +497,7 @@ class Views(QTabWidget):
     def _map_lines(self, mapped: TextMap, column: str) -> Lines:
         found = mapped.projected
         if found.shares is not None:
-            shares = ", ".join(words.share(share) for share in found.shares)
+            shares = words.listed(words.share(share) for share in found.shares)
             kind = translate("embeddings", "PCA, share of the variance {shares}").format(shares=shares)
         else:
             template = translate("embeddings", "t-SNE, perplexity {perplexity}, seed {seed}")

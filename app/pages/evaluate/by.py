@@ -264,7 +264,8 @@ class ScoresBy(Card):
                     "error of these texts from {before} to {after}."
                 )
             elif not self._is_validation:
-                text += " " + self.tr("Once it is kept, these texts no longer test the model’s confidence.")
+                more = self.tr("Once it is kept, these texts no longer test the model’s confidence.")
+                text = words.sentences([text, more])
             said.append(
                 text.format(
                     value=words.decimal(warmth.value, 2),
@@ -273,7 +274,7 @@ class ScoresBy(Card):
                 )
             )
         self.calibrated.setText(said[0])
-        self.mended.setText(" ".join(filter(None, said[1:])))
+        self.mended.setText(words.sentences(said[1:]))
         self._fit()
 
     @property
@@ -428,7 +429,8 @@ class ScoresBy(Card):
                 "{count} of {tried} candidates are worse than the rest, corrected for so many tries."
             )
         if self._opened is not None and self._opened.report.num_repeating:
-            text += " " + self.tr("The test counts texts that repeat one another as one.")
+            as_one = self.tr("The test counts texts that repeat one another as one.")
+            text = words.sentences([text, as_one])
         self.searched.setText(text.format(tried=tried, count=words.number(len(found.slices))))
 
     def _ask_meaning(self) -> None:

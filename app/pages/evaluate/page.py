@@ -111,7 +111,8 @@ class EvaluatePage(StatedPage[EvaluateState]):
         self.confusion = named(ConfusionPlot(self.tr("Confusion")), "evaluate_confusion")
         self.confusion.is_door = True
         yield_to_layout(self.confusion, LEAST_CONFUSION)
-        self.confusion_card = Card(self.tr("Confusion"), self.tr("click a cell"))
+        self.confusion_card = Card(self.tr("Confusion"))
+        self.confusion_card.set_hint("", deed=self.tr("click a cell"))
         self.confusion_card.add_corner(save_icon(self.confusion))
         self.confusion_card.add(self.confusion, 1)
         self.compare_card = CompareCard(self.session)

@@ -192,7 +192,7 @@ class ScoreCard(Card):
         if best is None:
             self._set_mark("look" if count else "")
             said = (self._on_seen(count) if count else "", self._without_baseline())
-            self.sentence.setText(" ".join(filter(None, said)))
+            self.sentence.setText(words.sentences(said))
             return
         found = best.difference
         name = self.tr("TF-IDF") if best is self._words else self.tr("the majority class")
@@ -220,7 +220,7 @@ class ScoreCard(Card):
             if opened.report.unseen is not None:  # whose own line tells what the model reaches on the others
                 values = {"count": words.number(count), "total": words.number(opened.report.count)}
                 known = self.tr("It was trained on {count} of {total}.").format(**values)
-            text = f"{text} {known}"
+            text = words.sentences([text, known])
         self._set_mark(level)
         self.sentence.setText(text)
 

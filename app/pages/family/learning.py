@@ -117,7 +117,7 @@ class Learning(QWidget):
             *([] if behind is None else [self._said_behind(behind)]),
         ]
         if said:
-            self.said.setText(" ".join([*told, *said]))
+            self.said.setText(words.sentences([*told, *said]))
 
     def _said(self, one: Crossing) -> str:
         said = self.tr("{above} fills more blanks than {below} from about {count} M words on.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app import words
 from app.look.labels import WholeLabel
 from app.look.widgets import Card, icon_button, named
 
@@ -31,6 +32,6 @@ class NoteCard(Card):
         """Show sentences under a title; none: nothing at all."""
         found = [one for one in sentences if one]
         self.set_title(title)
-        self.text.setText("\n".join(found) if can_close else " ".join(found))
+        self.text.setText("\n".join(found) if can_close else words.sentences(found))
         self.close_button.setVisible(can_close)
         self.setVisible(bool(found))

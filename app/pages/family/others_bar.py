@@ -60,7 +60,7 @@ class OthersBar(QWidget):
         self.box.set_choice(None)
         self.box.setVisible(len(folders) < MOST_OTHERS)
         said = self.tr("Not on this computer any more: {names}. Add them again from where they are now.")
-        set_or_hide(self.gone, said.format(names=", ".join(gone)) if gone else "")
+        set_or_hide(self.gone, said.format(names=words.listed(gone)) if gone else "")
 
     def _made(self, number: int, folder: Path, title: str) -> QWidget:
         chip = named(ToolButton(), f"family_other_{number}")

@@ -559,14 +559,14 @@ class FamilyPage(KeptPage[FamilyState]):
         question, report = answered.question, answered.report
         lines = [
             (self.tr("Family"), question.folder.name),
-            (self.tr("Trained on"), ", ".join(map(str, report.get("text", ())))),
+            (self.tr("Trained on"), words.listed(map(str, report.get("text", ())))),
             (self.tr("Given to each"), fairness.given_to_each(report)),
             (self.tr("Trainings of each"), words.number(report.get("trainings", 1))),
         ]
         if answered.bert is not None:
             lines.append((self.tr("BERT"), self.tr("the starter model")))
         if self.draft.asked_others:
-            lines.append((self.tr("Other models"), ", ".join(titles_of(self.draft.asked_others))))
+            lines.append((self.tr("Other models"), words.listed(titles_of(self.draft.asked_others))))
         asked = zip(
             (self.tr("Question"), self.tr("Answer")), self.kind.caption(self.draft.typed), strict=True
         )

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from app.pages.family.fairness import PracticeModel
 from app.pages.family.kinds.kind import FamilyAnswer
 from app.shipped import chinese_model, shipped_families, starter_model
+from app.words import listed
 from app.work.models import OpenModels
 from engine.errors import UserError
 from engine.events import AnswerSoFar, Steps
@@ -72,7 +73,7 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
     for path in (*shipped, *(one.parent for one in own)):
         try:
             report, config = read_report(path), read_family(path)
-            text = ", ".join(Path(place).name for place in config.text.text.split("\n"))
+            text = listed(Path(place).name for place in config.text.text.split("\n"))
             names = members_of(config)
             found.append(
                 FamilyEntry(

@@ -49,7 +49,7 @@ class ScoreView(QWidget):
         self._lines = [line for line in kind.lines(answer) if not line.is_start]
         self.box.clear()
         for place, line in enumerate(self._lines):
-            self.box.addItem(", ".join(part for part in (_name(line), line.source) if part), place)
+            self.box.addItem(words.phrases(part for part in (_name(line), line.source) if part), place)
         self.box.setCurrentIndex(before if 0 <= before < len(self._lines) else 0)
         self._show()
 

@@ -232,7 +232,7 @@ class ComparisonCard(Card):
         metric = views.metric(self._metric)
         said = said.format(metric=metric[:1].upper() + metric[1:], split=split)
         notes = (note_on_rows(self._rows), self._looks)
-        return " ".join([said, *(words.say(note) for note in notes if note is not None)])
+        return words.sentences([said, *(words.say(note) for note in notes if note is not None)])
 
     def _interval(self, values: tuple[float, ...]) -> tuple[float, float] | None:
         return interval_so_far(values, self._rows, self._metric, self._shared)

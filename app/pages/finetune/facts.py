@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.pages.run.facts import Fact, file_fact, model_facts, pace_facts, setting_facts
 from app.pages.tasks.known import CLASSIFICATION, views_of
-from app.words import number, tr_engine
+from app.words import listed, number, tr_engine
 from engine.events import Started
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.setting import settings_of
@@ -49,7 +49,7 @@ def facts_of(config: FineTuneConfig, started: Started | None) -> list[Fact]:
             rows = tested.format(rows=rows, tested=number(started.num_test))
         found.append(Fact(translate("FineTuneFacts", "Rows"), rows))
         if len(started.labels) > 1:
-            labels = ", ".join(started.labels)
+            labels = listed(started.labels)
             found.append(Fact(translate("FineTuneFacts", "Labels"), number(len(started.labels)), labels))
     found += model_facts(config.model.model, config.model.vocab)
     found += pace_facts(config.training, started)

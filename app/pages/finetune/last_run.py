@@ -14,6 +14,7 @@ from app.look.widgets import button, set_role
 from app.pages.run.earlier_runs import state_words
 from app.pages.tasks.known import metric_words
 from app.session import Session
+from app.words import phrases
 from app.work.titles import run_title
 from app.work.worker import Channel
 from engine.events import Steps
@@ -72,7 +73,7 @@ class LastRun(QWidget):
             parts.append(state_words(found.state))
         if score is not None:
             parts.append(metric_words(score.metric, score.value))
-        return self.tr("Last run: {run}").format(run=", ".join(parts))
+        return self.tr("Last run: {run}").format(run=phrases(parts))
 
     def _show(self) -> None:
         if self._found is not None:

@@ -90,7 +90,7 @@ class WaysCard(Card):
         if taken is None or judged is None or taken.accuracy == judged.accuracy:
             return said
         more = self.tr("The accuracy above excludes what choosing the best of several adds.")
-        return f"{said} {more}"
+        return words.sentences([said, more])
 
     def _waiting_words(self, one: JudgedWay) -> str:
         why = self.tr("still to be judged") if one.why is None else words.say(one.why)
@@ -127,4 +127,4 @@ def taken_words(judged: Judged) -> str:
         )
         accuracy, low, high = map(words.score, (judged.accuracy, *judged.interval))
         said = text.format(method=way_words(judged.taken), accuracy=accuracy, low=low, high=high)
-    return said if judged.why is None else f"{said} {words.say(judged.why)}"
+    return said if judged.why is None else words.sentences([said, words.say(judged.why)])

@@ -55,7 +55,7 @@ class ModelCard(Card):
         self.pause_button.setText(self.tr("Continue") if is_paused else self.tr("Pause"))
         template = self.tr("The model has read {done} of {total} texts. Until then, texts come at random.")
         said = template.format(done=words.number(done), total=words.number(total))
-        self.said.setText(f"{said} {read_by}".rstrip())
+        self.said.setText(words.sentences([said, read_by]))
 
     def show_missing(self, said: str) -> None:
         """Say why no model learns along."""

@@ -203,7 +203,7 @@ class LabelWork(QWidget):
 
     def _names(self, labels: Sequence[int]) -> str:
         names = self._labels.labelled.names if self._labels.labelled is not None else {}
-        return ", ".join(words.shorten(names[one], 40) for one in dict.fromkeys(labels))
+        return words.listed(words.shorten(names[one], 40) for one in dict.fromkeys(labels))
 
     def _labelled_words(self, entry: JournalEntry) -> str:
         """Return what a text has, and who says so where a column does."""
@@ -368,7 +368,7 @@ class LabelWork(QWidget):
             *learner.progress,
             is_preparing=learner.is_preparing,
             is_paused=learner.is_paused,
-            read_by=" ".join(map(words.say, read_by(about.encoder_name if about is not None else ""))),
+            read_by=words.sentences(map(words.say, read_by(about.encoder_name if about is not None else ""))),
         )
         if inspector.refusal is not None:
             self.model_card.show_missing(words.say_error(inspector.refusal))

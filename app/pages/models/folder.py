@@ -119,7 +119,7 @@ class FolderView(QScrollArea):
         self._show("vocabulary", self._vocabulary_words(detail))
         stored = self.tr("{kinds}, {size} on disk")
         self._show(
-            "stored", stored.format(kinds=", ".join(found.kinds), size=words.file_size(found.num_bytes))
+            "stored", stored.format(kinds=words.listed(found.kinds), size=words.file_size(found.num_bytes))
         )
         kept = self.tr(
             "{count} copies of the weights from its run. A slider on Masked words and "
@@ -232,8 +232,8 @@ def _labels_words(labels: Sequence[str]) -> str:
     """Return the labels behind their number, the first few of many."""
     if not labels:
         return ""
-    shown = [words.shorten(one, 24) for one in labels[:6]]
-    return f": {', '.join(shown)}{', …' if len(labels) > 6 else ''}"
+    shown = [words.shorten(one, 24) for one in labels[:6]] + ["…"] * bool(labels[6:])
+    return f": {words.listed(shown)}"
 
 
 def source_words(info: dict[str, Any]) -> str:
@@ -255,7 +255,7 @@ def stage_words(stage: dict[str, Any]) -> str:
     """Return one stage of training in a line: on what, how long, how well."""
     texts = stage.get("text") if isinstance(stage.get("text"), list) else [stage.get("data")]
     names = [str(one.get("name", "")) for one in texts or () if isinstance(one, dict)]
-    parts = [words.shorten(", ".join(filter(None, names)), 80)]
+    parts = [words.shorten(words.listed(filter(None, names)), 80)]
     for key, template in (
         ("tokens", words.translate("models", "{value} tokens")),
         ("steps", words.translate("models", "{value} steps")),

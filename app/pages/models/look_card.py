@@ -117,7 +117,7 @@ class LookCard(Card):
             pieces = self.tr("{count} pieces")
             kind.append(pieces.format(count=words.number(look.config.vocab_size)))
         if look.languages:
-            kind.append(", ".join(words.shorten(one, 16) for one in look.languages[:8]))
+            kind.append(words.listed(words.shorten(one, 16) for one in look.languages[:8]))
         if look.gated:
             kind.append(self.tr("its terms have to be accepted"))
         sizes = self.tr("{size} in {count} files")
@@ -129,7 +129,7 @@ class LookCard(Card):
             others = self.tr("not downloaded: {names}")
             names = [words.shorten(one, 30) for one in look.left_out[:MOST_NAMED]]
             more = ["…"] if len(look.left_out) > MOST_NAMED else []
-            files.append(others.format(names=", ".join([*names, *more])))
+            files.append(others.format(names=words.listed([*names, *more])))
         if self._is_here:
             files = [self.tr("nothing: this version is here, complete")]
         commit = [look.revision, look.commit[:12], look.host or self.tr("from the cache")]
@@ -215,4 +215,4 @@ def _left(found: Inventory) -> str:
         f"{words.shorten(words.tr_engine(one.what), 40)} ({words.number(one.num_weights)})"
         for one in found.leftovers
     ]
-    return ", ".join(names)
+    return words.listed(names)

@@ -66,7 +66,7 @@ def _found(one: SearchHit) -> ModelOffer:
     ]  # fmt: skip
     if one.gated:
         said.append(words.translate("models", "its terms have to be accepted"))
-    return ModelOffer(one.name, _millions(one.weights), "", one.licence, ", ".join(said))
+    return ModelOffer(one.name, _millions(one.weights), "", one.licence, words.phrases(said))
 
 
 def _millions(count: float | None) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.look import theme
 from app.look.labels import tip
+from app.words import phrases
 
 Index = QModelIndex | QPersistentModelIndex
 THING = Qt.ItemDataRole.UserRole + 1
@@ -38,7 +39,7 @@ def two_lines_item(
     item.setData(right, RIGHT)
     item.setData(is_wrong, IS_WRONG)
     item.setData(tip(told), Qt.ItemDataRole.ToolTipRole)
-    item.setData(", ".join(filter(None, (name, right, second))), Qt.ItemDataRole.AccessibleTextRole)
+    item.setData(phrases(filter(None, (name, right, second))), Qt.ItemDataRole.AccessibleTextRole)
     return item
 
 

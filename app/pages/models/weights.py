@@ -125,7 +125,7 @@ class ParametersView(QWidget):
         if left:
             more = self.tr("{count} more do not belong to it, and are ignored.")
             said.append(more.format(count=words.number(left)))
-        self.check.show_text("fine" if is_same else "look", " ".join(said))
+        self.check.show_text("fine" if is_same else "look", words.sentences(said))
 
 
 class CheckLine(QWidget):
@@ -173,7 +173,7 @@ def known_words(found: Arithmetic) -> str:
 
 def caption_lines(found: Arithmetic, name: str) -> Sequence[tuple[str, str]]:
     """Return what a person must know of the picture where it stands alone."""
-    sizes = ", ".join(f"{letter} = {number}" for letter, number in found.sizes.items() if number)
+    sizes = words.listed(f"{letter} = {number}" for letter, number in found.sizes.items() if number)
     return (
         (words.translate("models", "model"), name),
         (words.translate("models", "sizes"), sizes),

@@ -122,7 +122,7 @@ class AnsweredFileCard(Card):
         """Know what reads the file. Args: suffixes: how its answers can be written, the usual one first."""
         if suffixes != self.out_suffixes:
             self.out_suffixes = suffixes
-            said = self.tr("Its ending sets the format: {endings}").format(endings=", ".join(suffixes))
+            said = self.tr("Its ending sets the format: {endings}").format(endings=words.listed(suffixes))
             self.endings.setText(said)
         if described.task != self._task:  # a file of another task means nothing to it
             self._task, file = described.task, self._session.data.task_file

@@ -159,7 +159,7 @@ class AnswersCard(Card):
     def warn(self, notes: Sequence[tuple[str, Sentence]]) -> None:
         """Say what the scores are worth, whatever view of them is open. Args: notes: each with its level."""
         set_role(self.warning, "wrong" if any(level == "wrong" for level, _ in notes) else "look")
-        self.warning.setText(" ".join(words.say(note) for _, note in notes))
+        self.warning.setText(words.sentences(words.say(note) for _, note in notes))
         self.warning.setVisible(bool(notes))
 
     def mark_model(self, chosen: str) -> None:

@@ -265,7 +265,7 @@ class FileCard(AnsweredFileCard):
         if whose is not None:
             said = self.tr("Labels by hand")
         if whose:
-            names = ", ".join(f"“{words.shorten(one, 40)}”" for one in whose)
+            names = words.listed(f"“{words.shorten(one, 40)}”" for one in whose)
             said = self.tr("Labels by column {columns}").format(columns=names)
         self.label_caption.setText(said)
         self.label_caption.setToolTip(tip(said))

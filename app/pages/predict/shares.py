@@ -102,6 +102,6 @@ class SharesCard(Card):
         assert self._found is not None
         basis = [words.say(one) for one in self._found.basis()]
         told = [words.say(one) for one in self._found.sentences(self._first)]
-        self.said.setText(" ".join(told[: -len(basis)]))
-        self.basis.setText(" ".join(basis))
+        self.said.setText(words.sentences(told[: -len(basis)]))
+        self.basis.setText(words.sentences(basis))
         self.plot.set_caption([("basis", one) for one in basis])

@@ -108,7 +108,7 @@ class OneTextCard(AskCard):
         self.set_hint(views.show_answer(self.bars, reply.labels, reply.probabilities, reply.prediction))
         self.inside.setVisible(views.has_one_label)  # the pages that look inside know classes alone
         said = [part for part in (self._doubt, self._cut_words(reply)) if part]
-        self.show_note(" ".join(said), "look" if reply.num_cut or self._doubt else "muted")
+        self.show_note(words.sentences(said), "look" if reply.num_cut or self._doubt else "muted")
 
     def _cut_words(self, told: TextAnswer) -> str:
         if not told.num_cut:
@@ -118,5 +118,6 @@ class OneTextCard(AskCard):
         )
         if told.last_words:
             end = " ".join(told.last_words.split())
-            text += " " + self.tr("Reading ended after “…{words}”.").format(words=end)
+            ended = self.tr("Reading ended after “…{words}”.").format(words=end)
+            text = words.sentences([text, ended])
         return text

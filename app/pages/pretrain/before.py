@@ -293,7 +293,7 @@ class PreviewCard(Card):
                 self.show_nothing()
             return
         if not examples.is_busy:
-            notes = " ".join(words.say(note) for note in preview.notes)
+            notes = words.sentences(words.say(note) for note in preview.notes)
             self.set_hint(notes or self.tr("point at a token"))
         if preview is not self._shown:
             self._shown = preview

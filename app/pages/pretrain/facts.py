@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.run.facts import NEW, Fact, files_fact, model_facts, pace_facts, setting_facts, value_words
-from app.words import number, tr_engine
+from app.words import number, tr_engine, within
 from engine.events import Started
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import settings_of
@@ -41,6 +41,6 @@ def facts_of(config: PretrainConfig, started: Started | None) -> list[Fact]:
     about = settings_of(budget)
     for name in ("minutes", "steps", "tokens"):
         if value := getattr(budget, name):
-            said = f"{value_words(name, about[name], value)} {tr_engine(about[name].label).lower()}"
+            said = f"{value_words(name, about[name], value)} {within(tr_engine(about[name].label))}"
             found.append(Fact(translate("PretrainFacts", "Train for"), said))
     return [*found, *pace_facts(budget, started), *setting_facts(config, SHOWN)]

@@ -146,7 +146,7 @@ def _texts() -> dict[str, tuple[str, str, str]]:
             translate("Metric", "Gradient"),
             translate("Metric", "Length of the gradient"),
             translate(
-                "Metric", ("How steep the loss is. High peaks mean that the learning rate is too large.")
+                "Metric", "How steep the loss is. High peaks mean that the learning rate is too large."
             ),
         ),
         "speed": (

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import words
+from app import shipped, words
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import label
 from app.look.widgets import PAGE_MARGIN, Card, button
@@ -29,6 +29,13 @@ DEFAULT_PINS = (
     "She opened the [door] and went into the house.",
     "The king and the [queen] lived in an old castle.",
     "The capital of France is [Paris].",
+)
+CHINESE_PINS = (
+    "他出生在[北]京。",
+    "她打开[门]走进屋子。",
+    "因为下雨，[所]以我们没有去。",
+    "中国的首都是北[京]。",
+    "这本书是他[写]的。",
 )
 MOST_PINS = 20
 DEBOUNCE_MS = 300
@@ -108,7 +115,7 @@ class PinsCard(Card):
         self.setObjectName("pins_card")
         self.set_title(self.tr("Pinned sentences"))
         self.editor = PinsEditor()
-        self.editor.put(DEFAULT_PINS)
+        self.editor.put(CHINESE_PINS if shipped.speaks_chinese() else DEFAULT_PINS)
         self.editor.changed.connect(self._show_count)
         self.title_label.setToolTip(
             self.tr("Sentences that are asked again and again during training, one per line.")

@@ -148,7 +148,7 @@ class CorpusReportCard(Card):
         self._values["characters"].setText(_short_number(report.num_characters))
         layout = words.choice_word("layout", report.layout)
         more = self.tr(" and others") if len(set(report.layouts)) > 1 else ""
-        encodings = ", ".join(dict.fromkeys(name.upper() for name in report.encodings))
+        encodings = words.listed(dict.fromkeys(name.upper() for name in report.encodings))
         self.layout_words.setText(
             self.tr("{layout}{more} · {encoding}").format(layout=layout, more=more, encoding=encodings)
         )

@@ -188,7 +188,7 @@ class GameView(QWidget):
             )
         elif verdict.said and yours is None:
             parts.append(self.tr("Its vocabulary cannot spell your “{word}”.").format(word=verdict.said))
-        return " ".join(parts)
+        return words.sentences(parts)
 
     def _bars(self, verdict: Verdict) -> tuple[list[GuessRow], list[GuessRow]]:
         original = verdict.model.original

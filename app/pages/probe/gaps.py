@@ -172,7 +172,7 @@ class GapCard(Card):
                 bits=words.decimal(found.entropy, 1)
             ),
         ]
-        return " ".join(parts)
+        return words.sentences(parts)
 
     # ---- what a person does
 
@@ -268,7 +268,7 @@ class JointCard(Card):
         ]
         if not places:
             return self.tr("Both methods give the same best filling here.")
-        said = ", ".join(words.number(n) for n in places)
+        said = words.listed(words.number(n) for n in places)
         return self.tr(
             "They differ at mask {gaps}. There, the words at the other masks decide which word fits."
         ).format(gaps=said)

@@ -289,7 +289,7 @@ class ProbePage(LookingPage[ProbeState]):
         answer, self._answered = self._answered, None
         if answer is None or self._history is None or answer.question != self.draft.question:
             return
-        guesses = ", ".join(found.guesses[0].word for found in answer.probed.answers[:8] if found.guesses)
+        guesses = words.listed(found.guesses[0].word for found in answer.probed.answers[:8] if found.guesses)
         self._history.add(PastQuestion(answer.question, self.draft.written, guesses))
 
     # ---- what is shown, kept and shown again

@@ -99,7 +99,7 @@ class SentenceCard(Card):
         self.undo.setEnabled(draft.steps.can_undo)
         self.redo.setEnabled(draft.steps.can_redo)
         self.clear_button.setEnabled(bool(draft.question.words or draft.question.pieces))
-        self.set_hint(self.tr("click a word to mask it") if can else "")
+        self.set_hint("", deed=self.tr("click a word to mask it") if can else "")
 
     def _gap_of(self, place: int) -> int:
         """Return the number of the gap that a token is in, 0 for none."""

@@ -242,7 +242,7 @@ class WordsView(Scroller):
         if num_gaps > 1 and not is_joint:
             template = self.tr("All at once works for up to {count} [MASK]s.")
             said.append(template.format(count=words.number(MOST_JOINT)))
-        self.more.setText(" ".join(said))
+        self.more.setText(words.sentences(said))
         self.more.setVisible(bool(said))
 
     def _add_card(self) -> None:
@@ -289,7 +289,7 @@ class LearnedCard(Card):
         super().__init__(parent=parent)
         self.setObjectName("probe_learned")
         self.set_title(self.tr("During training"))
-        self.set_hint(self.tr("probability of the original · click a step to go there"))
+        self.set_hint(self.tr("probability of the original"), deed=self.tr("click a step to go there"))
         self.plot = named(LearnedPlot(self.tr("During training")), "probe_learned_plot")
         self.plot.set_empty_text(
             self.tr("How the model rated the masked words during training appears here.")

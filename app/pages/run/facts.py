@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.form.fields import SHARE_ENDINGS, float_text
-from app.words import choice_word, number, tr_engine
+from app.words import choice_word, number, per_cent, tr_engine
 from app.work.titles import model_title
 from engine.events import Started
 from engine.settings.setting import Setting, settings_of
@@ -75,7 +75,7 @@ def value_words(name: str, about: Setting, value: Any) -> str:
     if about.choices:
         return choice_word(name, value, about.auto)
     if isinstance(value, float):
-        return f"{100 * value:g} %" if name.endswith(SHARE_ENDINGS) else float_text(value)
+        return per_cent(f"{100 * value:g}") if name.endswith(SHARE_ENDINGS) else float_text(value)
     if isinstance(value, int) and not name.endswith("seed"):
         return f"{number(value)} {tr_engine(about.unit)}".strip()
     return str(value)

@@ -475,7 +475,7 @@ class TrainingPage(StatedPage[RunPageState]):
             gone = self.take_settings(config)
             if gone:
                 text = self.tr("The settings are those of that run, but these no longer exist: {places}.")
-                self.failure.show_text("look", text.format(places=", ".join(gone)))
+                self.failure.show_text("look", text.format(places=words.listed(gone)))
             self.refresh()
 
     def _feed(self, events: list[Event]) -> None:

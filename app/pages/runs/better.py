@@ -176,14 +176,14 @@ def basis_remarks(found: Versus) -> list[tuple[str, str]]:
         return [("look", text)]
     if found.basis == TEXTS:
         text = translate(
-            "runs", ("One run each. Other seeds may reverse the order. Repeat both with more seeds.")
+            "runs", "One run each. Other seeds may reverse the order. Repeat both with more seeds."
         )
         return [("look", text)]
     if found.basis == SEEDS:
         return [
             (
                 "note",
-                translate("runs", ("By the scores of the seeds, because the single answers were not saved.")),
+                translate("runs", "By the scores of the seeds, because the single answers were not saved."),
             )
         ]
     if found.basis == SCORES:

@@ -119,7 +119,7 @@ class RunsModel(QAbstractTableModel):
         if column in self.shown.settings:
             return f"{words.label_of(column)}: {facts.settings.get(column)}"
         parts = [row.name, PART.join([task_words(facts), data_name(facts), model_name(facts.model)])]
-        parts += [", ".join(facts.tags)] if facts.tags else []
+        parts += [words.listed(facts.tags)] if facts.tags else []
         parts += [words.shorten(facts.note, 400)] if facts.note else []
         parts.append(facts.path if not row.is_group else self.tr("{count} seeds").format(count=len(row.runs)))
         return "\n".join(parts)
@@ -134,7 +134,7 @@ class RunsModel(QAbstractTableModel):
             text = self.tr("95 % over the {rows} texts: {low} to {high}")
             parts.append(text.format(low=low, high=high, rows=words.number(found.rows)))
         if len(found.values) > 1:
-            each = ", ".join(score_words(found.metric, value) for value in found.values)
+            each = words.listed(score_words(found.metric, value) for value in found.values)
             text = self.tr("by seed: {each}; ± is their standard deviation")
             parts.append(text.format(each=each))
         return "\n".join([*parts, *filter(None, [self._ended_tip(row.facts)])])

@@ -241,7 +241,7 @@ class RunsPage(StatedPage[RunsState]):
                 self.tr("Also training, started elsewhere: {names}. It does not wait, so both are slower."),
                 self.tr("Also training, started elsewhere: {names}. They do not wait, so all are slower."),
             )
-            shown = ", ".join(words.shorten(name, 40) for name in names[:MOST_NAMED])
+            shown = words.listed(words.shorten(name, 40) for name in names[:MOST_NAMED])
             self.elsewhere.setText(text.format(names=shown + (" …" if names[MOST_NAMED:] else "")))
 
     def _fill_boxes(self) -> None:
@@ -356,7 +356,7 @@ class RunsPage(StatedPage[RunsState]):
     def _show_hint(self) -> None:
         parts = [self.shown.same] if self.shown.same else []
         if self.table.dropped:
-            names = ", ".join(map(column_words, self.table.dropped))
+            names = words.listed(map(column_words, self.table.dropped))
             parts.append(self.tr("no room for: {names}").format(names=names))
         self.table_card.set_hint(" · ".join(parts))
 

@@ -9,7 +9,7 @@ from app.look.labels import ElidedLabel, label, set_or_hide
 from app.look.layout import STRETCH, column, row
 from app.look.table_view import TableView
 from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named, set_role
-from app.words import translate
+from app.words import listed, translate
 from app.work.queue import QueueWatch, queue_words
 from engine.runs.queue import QueueJob
 
@@ -142,4 +142,4 @@ def job_why_words(job: QueueJob) -> str:
         return job.why
     read = (job.values.get("data" if job.kind == "finetune" else "text"), job.values.get("model"))
     template = translate("runs", "from elsewhere; reads {places}")
-    return template.format(places=", ".join(str(place) for place in read if place))
+    return template.format(places=listed(str(place) for place in read if place))

@@ -266,8 +266,7 @@ def column_words(name: str) -> str:
     }
     if name in known:
         return known[name]
-    label = words.label_of(name)
-    return label[:1].lower() + label[1:]
+    return words.within(words.label_of(name))
 
 
 def metric_words(metric: str) -> str:
@@ -298,7 +297,7 @@ def scale_words(metric: str, ticks: Sequence[float]) -> list[str]:
     values = [factor * tick for tick in ticks]
     digits = next((n for n in range(4) if all(abs(v - round(v, n)) < 1e-9 for v in values)), 4)
     said = [words.decimal(value, digits) for value in values]
-    return [*said[:-1], f"{said[-1]} %"] if said and factor == 100 else said
+    return [*said[:-1], words.per_cent(said[-1])] if said and factor == 100 else said
 
 
 def data_name(facts: RunFacts) -> str:

@@ -135,7 +135,7 @@ class SweepDialog(QDialog):
         return page
 
     def _names(self) -> str:
-        return ", ".join(one.name for one in self._rows)
+        return words.listed(one.name for one in self._rows)
 
     def _count(self) -> None:
         """Say what would be made, or why it cannot be."""
@@ -201,7 +201,7 @@ class SweepDialog(QDialog):
         config, line = self._configs[0], self._rows[0]
         is_drawn = kind == RANDOM
         made = drawn(config, choices, self.count.value()) if is_drawn else grid(config, choices)
-        names = ", ".join(map(column_words, choices))
+        names = words.listed(map(column_words, choices))
         return [SweepRuns(f"{line.name}, {names}", tuple(made), self.halving.isChecked() and len(made) > 2)]
 
     def _send(self) -> None:

@@ -61,7 +61,7 @@ class LearnDialog(QDialog):
     def set_files(self, files: Sequence[str]) -> None:
         """Learn from these text files."""
         self._files = list(files)
-        names = ", ".join(Path(path).name for path in files)
+        names = words.listed(Path(path).name for path in files)
         self.files_label.setText(names or self.tr("no file yet"))
         self._show_busy(False)
 

@@ -211,7 +211,7 @@ class SideBySideView(QWidget):
         grid.addWidget(flow, 3, place, top)
         for line, topic in enumerate(topics, start=4):
             sentences = one.treatment.said.get(topic, ())
-            text = label(" ".join(words.say(sentence) for sentence in sentences), wrap=True)
+            text = label(words.sentences(words.say(sentence) for sentence in sentences), wrap=True)
             text.setObjectName(f"tokenizer_{topic}_{place}")
             grid.addWidget(text, line, place, top)
 

@@ -166,7 +166,9 @@ class VocabularyBar(QWidget):
             said = vocabulary_words(found) if found is not None and found.path == wanted else ""
             self.about[place].setText(said)
             self.about[place].setVisible(bool(said) or not place)
-            notes = " ".join(words.say(note) for note in found.notes) if found is not None and said else ""
+            notes = (
+                words.sentences(words.say(note) for note in found.notes) if found is not None and said else ""
+            )
             self.about[place].setToolTip(tip(notes))
 
     def _lay_out(self) -> None:

@@ -103,7 +103,7 @@ def change_words(change: Change) -> str:
         "plain": words.translate("tokenizer_words", "its plain form"),
         "composed": words.translate("tokenizer_words", "letter and accent as one"),
     }
-    return ", ".join(said[kind] for kind in change.kinds)
+    return words.listed(said[kind] for kind in change.kinds)
 
 
 def seen(text: str, most: int = 40) -> str:
@@ -152,7 +152,7 @@ def clean_words(found: Tokenization) -> str:
         said.append(words.translate("tokenizer_words", "Chinese characters are split one by one."))
     if not any(trace.changes for trace in found.traces):
         said.append(words.translate("tokenizer_words", "Nothing had to change here."))
-    return " ".join(said)
+    return words.sentences(said)
 
 
 def split_words(found: Tokenization) -> str:
@@ -244,7 +244,7 @@ def _ways_words(ways: SpelledWays) -> str:
         "Of all ways to spell “{whole}” in pieces, the first one below has the largest sum of scores, {sum}.",
     ).format(whole=_isolated(ways.whole), sum=words.decimal(sum(ways.scores), 1))
     if not ways.other:
-        return f"{said} {words.translate('tokenizer_words', 'There is no other way.')}"
+        return words.sentences([said, words.translate("tokenizer_words", "There is no other way.")])
     other = words.translate(
         "tokenizer_words", "The next best has {sum}. Below them are all other pieces that fit."
     )

@@ -195,7 +195,7 @@ def _reached(run: FoundRun) -> str:
     said = _score_words(score.metric, score.value)
     if score.interval is None or score.metric not in PER_CENT:
         return said
-    low, high = (words.share(x).removesuffix(" %") for x in score.interval)
+    low, high = (words.share(x).removesuffix(words.per_cent("")) for x in score.interval)
     parts = {
         "validation": words.translate("WelcomePage", "{share} ({low} to {high}), {count} validation rows"),
         "test": words.translate("WelcomePage", "{share} ({low} to {high}), {count} test rows"),

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
-from app import words
+from app import shipped, words
 from app.look.labels import ElidedLabel, label
 from app.look.layout import STRETCH, row
 from app.look.widgets import Card, LevelMark, button, named, set_role
@@ -32,10 +32,11 @@ else:  # both stand on torch
     probe = later("engine.inspect.masked.probe", "probe")
 
 SENTENCE, HIDDEN = "The doctor said that the patient would feel better.", 1
+CHINESE_SENTENCE, CHINESE_HIDDEN = "因为下雨，所以我们没有去。", 5
 NUM_GUESSES = 4
 NARROW = 560  # px of a card whose doors stand in two rows
 MASK = "[MASK]"
-WORDS = re.compile(r"\w+|[^\w\s]")  # as BERT's basic split has them, of a sentence like this
+WORDS = re.compile("[\u4e00-\u9fff]|\\w+|[^\\w\\s]")  # as BERT's basic split has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,11 @@ class GuessCard(Card):
         self.choose_button = button(
             self.tr("Choose a model folder…"), "primary", name="welcome_choose_model", call=self.choose_wanted
         )
+        self._sentence, hidden = SENTENCE, HIDDEN
+        if shipped.speaks_chinese():
+            self._sentence, hidden = CHINESE_SENTENCE, CHINESE_HIDDEN
         self._lay_out()
-        self._show_sentence(HIDDEN)
+        self._show_sentence(hidden)
 
     def _lay_out(self) -> None:
         self._remark = QWidget()
@@ -156,20 +160,20 @@ class GuessCard(Card):
 
     def masked_text(self) -> str:
         """Return the sentence with [MASK] in the place of the hidden word."""
-        word = list(WORDS.finditer(SENTENCE))[self.plot.shown.hidden]
-        return SENTENCE[: word.start()] + MASK + SENTENCE[word.end() :]
+        word = list(WORDS.finditer(self._sentence))[self.plot.shown.hidden]
+        return self._sentence[: word.start()] + MASK + self._sentence[word.end() :]
 
     def ask(self) -> None:
         """Ask for the guesses on the worker, while the card is on screen."""
         folder, hidden = self._folder, self.plot.shown.hidden
         if folder is not None and self.isVisible():
             work: Callable[[], Guessed] = partial(
-                guess, self.session.workers.open_models, folder, SENTENCE, hidden
+                guess, self.session.workers.open_models, folder, self._sentence, hidden
             )
             self._asked.ask((folder, hidden), work, heard=self._take, refused=self._refuse)
 
     def _show_sentence(self, hidden: int) -> None:
-        self.plot.set_hidden_word(HiddenWord(tuple(WORDS.findall(SENTENCE)), hidden))
+        self.plot.set_hidden_word(HiddenWord(tuple(WORDS.findall(self._sentence)), hidden))
         self.caption.setText("")
         self.set_hint("")
 
@@ -178,7 +182,7 @@ class GuessCard(Card):
         self._show_doors()
         self.plot.set_dim(False)
         self.plot.set_hidden_word(found.shown)
-        self.set_hint(self.tr("live · click a word to hide it"))
+        self.set_hint(self.tr("live"), deed=self.tr("click a word to hide it"))
         said = self.tr("{model}. Lines: mean attention of the last layer’s {count} heads")
         name = model_title(self._folder) if self._folder is not None else ""
         self.caption.setText(said.format(model=name, count=words.number(found.num_heads)))

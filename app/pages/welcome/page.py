@@ -216,7 +216,7 @@ class WelcomePage(Page):
 
     def _subject(self) -> Path | None:
         """Return the model to look into: the starter, or else the newest that guesses, or can be opened."""
-        library, starter = self.session.library, shipped.starter_model()
+        library, starter = self.session.library, shipped.home_model()
         whole = [entry.path for entry in library.offered() if entry.inventory is not None]
         guesses = [entry.path for entry in library.offered(MASKED_WORDS)]
         return starter or next(iter([*guesses, *whole]), None)

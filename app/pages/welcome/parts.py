@@ -21,6 +21,7 @@ from app.look.inputs import PressedByEnter
 from app.look.labels import PART, fitting, label, tip
 from app.look.layout import STRETCH, column
 from app.look.widgets import CARD_X, CARD_Y, Card, set_role
+from app.words import phrases
 
 ROW_HEIGHT = 42
 ROW_X = 8  # from a row's edge to its icon, which stands under the card's title
@@ -59,7 +60,7 @@ class EntryRow(PressedByEnter, QAbstractButton):
         self.entry = entry
         self.setObjectName(entry.name)
         heard = (entry.title, entry.state, entry.detail, entry.when, entry.verb)
-        self.setAccessibleName(", ".join(part for part in heard if part))
+        self.setAccessibleName(phrases(part for part in heard if part))
         said = f"{entry.detail}{PART}{entry.tooltip}" if entry.tooltip else entry.detail
         self.setToolTip(tip(entry.tooltip if entry.tooltip.startswith(entry.detail) else said))
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.durable import check_writable, replaced_file
-from engine.errors import DataError, Sentence, marked
+from engine.errors import DataError, Sentence, marked, some_of
 from engine.events import Event, Finished, Noted, Progress
 from engine.inspect.embeddings.vectors import PoolingConfig, TextEmbeddings, embed, usual_kind
 from engine.inspect.loaded_model import LoadedModel
@@ -74,10 +74,9 @@ def embed_table(
 def notes_of(found: TextEmbeddings, table: Table | None = None) -> Iterator[Noted]:
     """Say which texts had nothing to read, and how many were cut."""
     if found.empty and table is not None:
-        lines = ", ".join(str(table.lines[place]) for place in found.empty[:20])
+        lines = some_of([str(table.lines[place]) for place in found.empty], 20)
         note = marked("engine", "Skipped because empty: {count:,}, in line {lines}.")
-        more = ", ..." if len(found.empty) > 20 else ""
-        yield Noted(sentence=Sentence(note, {"count": len(found.empty), "lines": lines + more}))
+        yield Noted(sentence=Sentence(note, {"count": len(found.empty), "lines": lines}))
     elif found.empty:
         note = marked("engine", "Skipped because empty: {count:,}.")
         yield Noted(sentence=Sentence(note, {"count": len(found.empty)}))

@@ -91,7 +91,7 @@ class PoolingConfig:
             raise ModelError(
                 marked("engine", "There is no pooling named {kind}. Choose one of: {kinds}."),
                 kind=self.kind,
-                kinds=", ".join(KINDS),
+                kinds=list(KINDS),
             )
         if self.kind == "mix" and not layer_mix(about):
             raise ModelError(

@@ -75,7 +75,7 @@ def find_files(places: Sequence[str | Path], *, column: str = "") -> list[Path]:
         raise UserError(
             marked("engine", "There is no text in {places}. Choose files that end in {endings}."),
             places=list(map(str, places)) or "the places named",
-            endings=", ".join(endings),
+            endings=list(endings),
         )
     return list(found)
 
@@ -114,7 +114,7 @@ class Corpus:
     def __post_init__(self) -> None:
         object.__setattr__(self, "files", tuple(map(Path, self.files)))
         if self.layout not in LAYOUTS:
-            raise not_among("layout", self.layout, ", ".join(LAYOUTS[1:]))
+            raise not_among("layout", self.layout, LAYOUTS[1:])
         if not self.files:
             raise UserError(marked("engine", "No text is chosen. Choose files or a folder."))
 
@@ -244,7 +244,7 @@ def reading_notes(reading: CorpusState) -> list[Sentence]:
     """Return what a person should know of how files were read, such as guesses and rows left out."""
     notes = list(reading.notes.values())
     if len(reading.layouts) > 1:
-        found = ", ".join(f"{name} ({count})" for name, count in reading.layouts.most_common())
+        found = [f"{name} ({count})" for name, count in reading.layouts.most_common()]
         template = marked(
             "engine", "The files have different layouts: {found}. If that is wrong, choose one."
         )

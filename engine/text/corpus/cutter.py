@@ -67,7 +67,7 @@ def segmenter_version(name: str) -> str:
 
 def _segmenter(name: str) -> Callable[[str], list[str]] | None:
     if name not in SEGMENTERS:
-        raise not_among("segmenter", name, ", ".join(SEGMENTERS[1:]))
+        raise not_among("segmenter", name, SEGMENTERS[1:])
     if not name:
         return None
     try:

@@ -72,7 +72,7 @@ class Masking:
             template = marked("engine", "mask_share and {field} are {value} together; they are at most 1.")
             _refuse(template, "random_share", round(self.mask_share + self.random_share, 6))
         if self.unit not in UNITS:
-            raise not_among("mask_unit", self.unit, ", ".join(UNITS))
+            raise not_among("mask_unit", self.unit, UNITS)
         if not 1 <= self.max_ngram <= 255:
             _refuse(marked("engine", "{field} is {value}; it is from 1 to 255."), "max_ngram", self.max_ngram)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 from engine.events import Beat, Steps
 from engine.text.reading.dialect import Records
 from engine.text.reading.lines import Lines, Numbers, counting
@@ -102,5 +102,4 @@ def _told(joined: Sequence[int]) -> Sentence:
             "engine",
             "The row in line {lines} contains a line break that does not end the row, and is kept whole.",
         )
-    named = ", ".join(map(str, joined[:5])) + (", ..." if len(joined) > 5 else "")
-    return Sentence(template, {"count": len(joined), "lines": named})
+    return Sentence(template, {"count": len(joined), "lines": some_of([*map(str, joined)], 5)})

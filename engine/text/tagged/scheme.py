@@ -54,7 +54,7 @@ def check_scheme(name: str) -> None:
     """Refuse a scheme that is none. Raises: DataError."""
     if name and name not in SCHEMES:
         template = marked("engine", "The scheme is {value!r}; it can be one of: {choices}.")
-        raise DataError(template, value=name, choices=", ".join(SCHEMES))
+        raise DataError(template, value=name, choices=list(SCHEMES))
 
 
 def parted(tag: str, place: str) -> tuple[str, str]:
@@ -140,7 +140,7 @@ def _named(names: Sequence[str], place: str, seen: Numbers) -> Scheme:
             "engine", "The scheme is {scheme}: {count:,} tags say where an entity ends ({letters})."
         )
         known = sorted({letter for letter in letters if letter in ("ESMW" if name == "BIOES" else "LU")})
-        values = {"scheme": name, "count": ends[name], "letters": ", ".join(f"{letter}-" for letter in known)}
+        values = {"scheme": name, "count": ends[name], "letters": [f"{letter}-" for letter in known]}
         return Scheme(name, place, Sentence(template, values))
     with_i, needless = count("I", 0), count("B", 0) - count("B", 1)
     values = {"entities": entities, "count": entities - with_i}

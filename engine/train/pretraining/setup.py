@@ -185,7 +185,7 @@ def shape_of(start: StartConfig) -> BertConfig:
             ),
             field="model",
             value=start.model,
-            names=", ".join(PRESETS),
+            names=list(PRESETS),
         )
     layers, width, *heads = map(int, numbers)
     return BertConfig(

@@ -265,7 +265,7 @@ def run_info(path: Path) -> RunState:
         template = marked(
             "engine", "{path} is damaged: {names} cannot be true. The rest of the run is shown."
         )
-        names = ", ".join(name for name, is_wrong in wrong.items() if is_wrong)
+        names = [name for name, is_wrong in wrong.items() if is_wrong]
         problem = Sentence(template, {"path": path / STATUS, "names": names})
     if state not in STATES or (state == "running" and not is_locked(path / LOCK)):
         state = "crashed"

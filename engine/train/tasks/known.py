@@ -46,7 +46,7 @@ TASKS: dict[str, Kind] = {kind.name: kind for kind in KINDS}
 def task_named(name: str) -> Kind:
     """Return a task by its name. Raises: ConfigError naming the setting."""
     if name not in TASKS:
-        raise not_among("task", name, ", ".join(map(repr, TASKS)))
+        raise not_among("task", name, list(map(repr, TASKS)))
     return TASKS[name]
 
 

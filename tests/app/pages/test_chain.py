@@ -18,7 +18,7 @@ from app.pages.finetune.chain.words import BETTER, INCONCLUSIVE, StageGain, gain
 from app.pages.finetune.page import FineTunePage, stepped
 from app.pages.predict.state import PredictState
 from app.pages.run.state import RunPageState
-from engine.commands.command_line import _parser
+from engine.commands.command_line import parser_of_commands
 from engine.commands.language import pipeline_config_from
 from engine.settings.pipeline import PipelineConfig
 from engine.train.pipeline import read_pipeline
@@ -83,7 +83,7 @@ def test_a_chain_runs_as_planned_and_says_after_reopening_what_it_said(
     hand.click("start")
     ended(page, qtbot)
     folder = the_chain(tmp_path)
-    asked = pipeline_config_from(_parser().parse_args(line[3:]))
+    asked = pipeline_config_from(parser_of_commands().parse_args(line[3:]))
     assert asked == read_pipeline(folder) and asked.adapt.layer_decay == 0.9
     report = json.loads((folder / "report.json").read_text())
     shown = page.chain.plot.numbers()

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from engine.commands.command_line import _parser, main
+from engine.commands.command_line import main, parser_of_commands
 from engine.commands.language import pipeline_command, pipeline_config_from
 from engine.errors import UserError
 from engine.events import Event, Finished, Gained, Noted, Saved, Started
@@ -281,7 +281,7 @@ def test_the_settings_of_fine_tuning_hold_after_every_stage(tmp_path: Path) -> N
     config = config_in(tmp_path, layer_decay=0.9, pooling="mean")
     assert fine_tuning(config, config.stages.model, 7).adapt == config.adapt
     line = pipeline_command(config, tmp_path / "pipe")
-    options = _parser().parse_args(shlex.split(line)[3:])
+    options = parser_of_commands().parse_args(shlex.split(line)[3:])
     assert pipeline_config_from(options) == config and "layer_decay=0.9" in line
 
 

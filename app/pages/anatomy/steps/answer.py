@@ -63,7 +63,9 @@ class EndsStep(AnatomyStep):
         more = words.translate(
             "anatomy", "To guess words, T goes through one more matrix, {activation} and norm."
         )
-        return f"{said} {more.format(activation=vectors.activation_name(anatomy, 'masked_word.'))}"
+        return words.sentences(
+            [said, more.format(activation=vectors.activation_name(anatomy, "masked_word."))]
+        )
 
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
         spot = self.spot(anatomy, walk)

@@ -132,7 +132,7 @@ class SoftmaxStep(AnatomyStep):
         if reach is None:
             return said
         near = words.translate("anatomy", "In this layer, a piece sees no more than {reach} to each side.")
-        return f"{said} {near.format(reach=words.number(reach))}"
+        return words.sentences([said, near.format(reach=words.number(reach))])
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         scores = rows.anatomy[f"{rows.own}scores"][rows.head, rows.walk.piece].astype(np.float64)
@@ -202,7 +202,7 @@ def _looked_at(anatomy: Anatomy, walk: Walk, count: int = 3) -> str:
         template.format(share=words.probability(float(weights[i])), piece=quoted(anatomy, int(i)))
         for i in largest
     )
-    return ", ".join(parts)
+    return words.phrases(parts)
 
 
 def _score_column(rows: StepRows, sign: str = "") -> VectorColumn:

@@ -146,7 +146,7 @@ class VectorsStep(AnatomyStep):
         return said.format(piece=quoted(anatomy, walk.piece), width=anatomy.config.embedding_width)
 
     def formula_of(self, anatomy: Anatomy, walk: Walk) -> str:
-        return ", ".join(LOOKED_UP[name] for name in self.shown(anatomy, walk))
+        return words.phrases(map(looked_up, self.shown(anatomy, walk)))
 
     def columns(self, rows: StepRows) -> list[VectorColumn]:
         return one_scale(*rows.vectors(*("" for _ in rows.names)))
@@ -179,11 +179,18 @@ class ProjectionStep(AnatomyStep):
 
 
 SEGMENT = "embeddings.segment"
-LOOKED_UP = {
-    "embeddings.word": "<i>w</i> = W<sub>id</sub>",
-    SEGMENT: "<i>s</i> = S<sub>segment</sub>",
-    "embeddings.position": "<i>p</i> = P<sub>position</sub>",
-}
+
+
+def looked_up(name: str) -> str:
+    """Return the formula of a row that is looked up in a table of vectors."""
+    formulas = {
+        "embeddings.word": words.translate("anatomy", "<i>w</i> = W<sub>id</sub>"),
+        SEGMENT: words.translate("anatomy", "<i>s</i> = S<sub>segment</sub>"),
+        "embeddings.position": words.translate("anatomy", "<i>p</i> = P<sub>position</sub>"),
+    }
+    return formulas[name]
+
+
 EMBEDDING_STEPS = (
     TextStep("text", lambda: words.translate("anatomy", "Text")),
     PiecesStep("pieces", lambda: words.translate("anatomy", "Pieces")),

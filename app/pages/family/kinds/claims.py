@@ -101,7 +101,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
             given=given,
             trainings=several if trainings > 1 else tr_engine(ONE_EACH),
             count=words.number(counts.total()),
-            parts=", ".join(parts),
+            parts=words.phrases(parts),
         )
 
     def reasons(self, answer: FamilyAnswer[NewClaims]) -> str:
@@ -109,7 +109,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
         found = judged_of(answer.report)
         bare = {words.say(one.reason): None for one in found if one.verdict == NO_VERDICT and one.reason}
         said = translate("family", "No verdict: {reasons}")
-        return said.format(reasons=" ".join(bare)) if bare else ""
+        return said.format(reasons=words.sentences(bare)) if bare else ""
 
     def notes(self, answer: FamilyAnswer[NewClaims]) -> str:
         """Return what has to be known of all verdicts, in sentences."""
@@ -119,7 +119,7 @@ class ClaimsKind(FamilyKind[NewClaims]):
             "Verdicts are computed from this family alone. A larger family may show what this one does not.",
         )
         how_often = trained_how_often(least_trainings(found))
-        return " ".join([*map(words.say, (how_often, *starts(answer.report))), last])
+        return words.sentences([*map(words.say, (how_often, *starts(answer.report))), last])
 
 
 def _row(told: JudgedClaim) -> ClaimRow:

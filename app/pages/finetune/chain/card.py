@@ -276,7 +276,7 @@ class ChainCard(Card):
         self.plot.set_rows(rows, first.metric if first is not None else "")
         self.plot.setFixedHeight(self.plot.top_of(max(1, len(rows), len(stages))) + EDGE)
         self.saying.setText(self._words(stages, first))
-        set_or_hide(self.notes, " ".join(self._notes))
+        set_or_hide(self.notes, words.sentences(self._notes))
         self._fill_table(stages)
         self.progress.setVisible(self.is_running)
         self.set_hint(self._hint(stages))
@@ -322,11 +322,11 @@ class ChainCard(Card):
             metric = views_of(self._session.data.task_name).metric(first.metric)
             said = result_words(stages, self._reached, metric)
         if self._state == RUNNING:
-            return f"{said} {self.tr('This runs in the queue, or in another window.')}".strip()
+            return words.sentences([said, self.tr("This runs in the queue, or in another window.")])
         if self._state in (FINISHED, ""):
             return said
         more = self.tr("Not all stages are done. Continue resumes where it stopped.")
-        return f"{said} {more}".strip()
+        return words.sentences([said, more])
 
     def _stage_words(self, stage: str) -> str:
         """Return how far a stage is."""

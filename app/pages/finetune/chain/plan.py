@@ -310,7 +310,7 @@ class ChainPlan(Card):
             seeds=words.counted(seeds, self.tr("1 seed each"), self.tr("{count} seeds each")),
         )
         few = self.tr("Fewer than three seeds give no interval.") if seeds < 3 else ""
-        return " ".join(filter(None, (said, self._passes_words(config), few)))
+        return words.sentences((said, self._passes_words(config), few))
 
     def _passes_words(self, config: PipelineConfig) -> str:
         """Return how often the task's texts are read, where steps are given."""
@@ -332,9 +332,9 @@ class ChainPlan(Card):
                 "The domain texts are this table itself: its validation and test texts are read too, without "
                 "labels. The gains may be a little too good."
             )
-            return f"{said} {more}"
+            return words.sentences([said, more])
         more = self.tr(
             "Domain texts may contain some of them. They are counted before the first "
             "stage, and the result says how many."
         )
-        return f"{said} {more}"
+        return words.sentences([said, more])

@@ -124,7 +124,7 @@ def result_words(stages: Sequence[str], reached: Mapping[str, Gained], metric: s
         said = [translate("chain", "Inconclusive: every interval includes 0.")]
         if all(gain.interval is None for gain in known.values()):
             said = [translate("chain", "Inconclusive: an interval needs at least 3 seeds.")]
-    return " ".join([*said, _measured_words(base)])
+    return words.sentences([*said, _measured_words(base)])
 
 
 def _measured_words(base: Gained) -> str:
@@ -139,9 +139,9 @@ def measured_here(stages: Sequence[str], reached: Mapping[str, Gained], name: st
     """Return in a sentence what a chain of before has gained. Args: name: what it is called."""
     gains = ((stage, gain_of(reached.get(stage), reached.get(BASE))) for stage in stages[1:])
     said = [
-        f"{stage_title(stage)} {gain_words(gain)}, {verdict_words(gain).lower()}"
+        f"{stage_title(stage)} {gain_words(gain)}, {words.within(verdict_words(gain))}"
         for stage, gain in gains
         if gain is not None
     ]
     template = translate("chain", "Measured here on this table ({name}): {gains}.")
-    return template.format(name=name, gains="; ".join(said)) if said else ""
+    return template.format(name=name, gains=words.clauses(said)) if said else ""

@@ -80,7 +80,7 @@ class EndingScores(ConfusionScores):
     def _show_tiles(self, shown: Evaluated, scores: ClassScores) -> None:
         rows, (most, majority) = int(scores.support.sum()), scores.majority
         caption = self.with_moment(self.tr("Accuracy"), self.tr("Accuracy, {moment}"))
-        measured = f"{caption}. {self.measured_words(rows)} {words.interval_help()}"
+        measured = words.sentences([words.closed(caption), self.measured_words(rows), words.interval_help()])
         self.accuracy.put(caption, words.with_interval(shown.metrics.get("accuracy", 0.0), rows), measured)
         self.loss.put(
             self.tr("Loss"), words.decimal(shown.loss), self.tr("The mean cross-entropy on these rows.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import QCoreApplication
 
 from app.pages.advice.remark import AdviceLine
-from app.words import number, share, shorten, with_interval
+from app.words import listed, number, share, shorten, with_interval
 from engine.events import Evaluated
 from engine.train.metrics import wilson_interval
 
@@ -89,7 +89,7 @@ def on_chance(event: Evaluated) -> Iterator[AdviceLine]:
 
 def _names_words(names: Sequence[str]) -> str:
     """Return up to three names and how many more there are."""
-    shown = ", ".join(shorten(name, 30) for name in names[:MOST_NAMES])
+    shown = listed(shorten(name, 30) for name in names[:MOST_NAMES])
     if len(names) <= MOST_NAMES:
         return shown
     more = translate("scores", "{names} and {count} more")

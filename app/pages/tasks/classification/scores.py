@@ -354,7 +354,7 @@ class ScoresCard(ConfusionScores):
         self.accuracy.put(
             caption,
             words.with_interval(summary["accuracy"], rows),
-            f"{caption}. {self.measured_words(rows)} {words.interval_help()}",
+            words.sentences([words.closed(caption), self.measured_words(rows), words.interval_help()]),
         )
         self.macro_f1.put(
             self.tr("Macro F1"),
@@ -379,7 +379,7 @@ class ScoresCard(ConfusionScores):
         found = []
         if self._is_part and shown is not None and scores is not None:
             found = notes_on(shown.labels, scores, shown.split)
-        self.remark.setText(" ".join(words.say(note) for note in found))
+        self.remark.setText(words.sentences(words.say(note) for note in found))
         set_role(self.remark, "wrong" if any(note.template == ONE_ANSWER for note in found) else "look")
         self.remark.setVisible(bool(found))
 

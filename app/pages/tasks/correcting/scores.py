@@ -199,7 +199,7 @@ class CorrectionScores(TaskScores):
             return words.number(one.line) if one.line else str(row + 1)
         if place == 1:
             return f"… {one.text} …" if one.is_part else one.text
-        return ", ".join(map(kind_words, one.kinds))
+        return words.listed(map(kind_words, one.kinds))
 
     def _draw(self, row: int) -> None:
         one = self._rows[row]

@@ -107,7 +107,7 @@ class CorrectionViews(RowViews):
         return _counted(event.probabilities[:, 0].astype(np.int64).tolist())
 
     def mark_words(self, mark: tuple[str, ...]) -> str:
-        return kind_words(mark[-1]).lower()
+        return words.within(kind_words(mark[-1]))
 
     def scores(self) -> CorrectionScores:
         return CorrectionScores()

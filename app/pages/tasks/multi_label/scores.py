@@ -59,7 +59,9 @@ class MultiLabelScores(LabelledScores):
         caption = self.with_moment(self.tr("Micro F1"), self.tr("Micro F1, {moment}"))
         meaning = self.tr("F1 over all labels of all rows together.")
         measured = self.measured_words(rows)
-        self.micro.put(caption, words.score(shown.metrics.get("micro_f1")), f"{meaning} {measured}")
+        self.micro.put(
+            caption, words.score(shown.metrics.get("micro_f1")), words.sentences([meaning, measured])
+        )
         self.macro.put(
             self.tr("Macro F1"),
             words.score(shown.metrics.get("macro_f1")),

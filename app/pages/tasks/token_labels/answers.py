@@ -155,7 +155,7 @@ class FileTagsCard(FileAnswersCard):
             return self._texts.store.text(row)[0]
         one = self._texts[row]
         found = stretches_of(one, is_plain=self._is_plain)
-        return ", ".join(dict.fromkeys(each.type for each in found[:20]))
+        return words.listed(dict.fromkeys(each.type for each in found[:20]))
 
     @property
     def _is_plain(self) -> bool:

@@ -75,7 +75,7 @@ class TokenPreview(TaskPreview):
             box.clear()
             for place in range(max(map(len, rows), default=0)):
                 cells = dict.fromkeys(cells[place] for cells in rows if place < len(cells))
-                shown = words.shorten(", ".join(list(cells)[:4]), 40)
+                shown = words.shorten(words.listed(list(cells)[:4]), 40)
                 box.addItem(template.format(number=words.number(place + 1), cells=shown), str(place + 1))
             box.choose(chosen)
             box.setVisible(is_conll)
@@ -95,7 +95,7 @@ class TokenPreview(TaskPreview):
         self.set_hint(
             text.format(texts=words.counted(len(texts), one, many), words=words.number(texts.num_words))
         )
-        reasons = [words.say(reason).rstrip(".") + "." for reason in texts.format.reasons]
+        reasons = [words.closed(words.say(reason)) for reason in texts.format.reasons]
         repaired = words.counted(
             len(texts.repairs),
             self.tr("1 tag is read differently from how it is written."),
@@ -104,7 +104,7 @@ class TokenPreview(TaskPreview):
         said = [reason[:1].upper() + reason[1:] for reason in reasons]
         if texts.repairs:
             said.append(repaired)
-        self.how.setText(" ".join(said))
+        self.how.setText(words.sentences(said))
         names = (self.tr("Line"), self.tr("Text"), self.tr("Words"))
         self.list.set_rows(names, len(texts), self._cell, wide=(1,), numbers=(0, 2))
 

@@ -261,8 +261,8 @@ class TokenScores(TaskScores):
             return f"… {one.text} …" if one.is_part else one.text
         if not one.kinds:
             pairs = zip(one.true, one.predicted, strict=False)
-            return ", ".join(dict.fromkeys(f"{true[2]} → {found[2]}" for true, found in pairs))
-        return ", ".join(dict.fromkeys(kind_words(kind) for kind in one.kinds))
+            return words.listed(dict.fromkeys(f"{true[2]} → {found[2]}" for true, found in pairs))
+        return words.listed(dict.fromkeys(kind_words(kind) for kind in one.kinds))
 
     def _draw_words(self) -> None:
         row = self.texts.view.currentIndex().row()

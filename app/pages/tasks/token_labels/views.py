@@ -59,7 +59,7 @@ class TokenViews(FileViews):
             return
         text = self.tr("Types that occur but are never found: {types}.")
         shown = [words.shorten(kind, 40) for kind in never[:5]] + ["…"] * bool(never[5:])
-        yield AdviceLine("look", text.format(types=", ".join(shown)))
+        yield AdviceLine("look", text.format(types=words.listed(shown)))
 
     def mark_words(self, mark: tuple[str, ...]) -> str:
         kind, *names = mark

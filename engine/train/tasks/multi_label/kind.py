@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import ConfigError, Sentence, marked
+from engine.errors import ConfigError, Sentence, marked, some_of
 from engine.events import Evaluated, Steps
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
 from engine.text.batch import EncodedRows
@@ -146,4 +146,4 @@ def _of_columns(columns: tuple[str, ...], least: int) -> Sentence | None:
         "Each row seems to have several labels, a column of 0 and 1 for each ({names}), "
         "so the task is multi-label.",
     )
-    return Sentence(template, {"names": ", ".join(columns[:3]) + (", ..." if columns[3:] else "")})
+    return Sentence(template, {"names": some_of(columns, 3)})

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import ConfigError, DataError, Sentence, marked, some_of
+from engine.errors import ConfigError, DataError, Sentence, clauses, marked, some_of
 from engine.events import Event, Noted, Steps
 from engine.settings.finetune import DataConfig
 from engine.text.questions.columns import QuestionColumns
@@ -132,7 +132,7 @@ def on_each(questions: PassageTable) -> Iterator[Event]:
         yield Noted(sentence=remark.sentence)
     for start in range(MOST_TOLD, len(remarks), MOST_TOLD):
         some = remarks[start : start + MOST_TOLD]
-        values = {"count": len(some), "places": ", ".join(str(one.place.sentence()) for one in some)}
+        values = {"count": len(some), "places": [str(one.place.sentence()) for one in some]}
         yield Noted(sentence=Sentence(_MORE, values))
 
 
@@ -151,4 +151,4 @@ def remarks_document(read: Sequence[PassageTable], which: str) -> list[dict[str,
 
 
 def _places(remarks: Sequence[Remark]) -> str:
-    return "; ".join(some_of([str(one.place.sentence()) for one in remarks], _MOST_PLACES))
+    return clauses(some_of([str(one.place.sentence()) for one in remarks], _MOST_PLACES))
