@@ -17946,6 +17946,10 @@ meaning | sentence colours it.</source>
         <translation>ModernBERT。</translation>
     </message>
     <message>
+        <source>A NeoBERT. Words learn their places by rotation.</source>
+        <translation>这是 NeoBERT。词通过旋转得知自己的位置。</translation>
+    </message>
+    <message>
         <source>A NomicBERT. Words learn their places by rotation.</source>
         <translation>NomicBERT。词的位置用旋转表示。</translation>
     </message>
@@ -18166,12 +18170,20 @@ meaning | sentence colours it.</source>
         <translation>每个数一个缩放和一个平移。</translation>
     </message>
     <message>
+        <source>A scale for each number, before attention.</source>
+        <translation>注意力之前，每个数各有一个缩放系数。</translation>
+    </message>
+    <message>
         <source>A scale for each number, before attention. The first layer has none: its input has just been normed. The last layer has one more, behind it.</source>
         <translation>注意力之前，每个数一个缩放。第一层没有，因为它的输入刚刚归一化过。最后一层之后还有一个。</translation>
     </message>
     <message>
         <source>A scale for each number, before the feed-forward part.</source>
         <translation>前馈部分之前，每个数一个缩放。</translation>
+    </message>
+    <message>
+        <source>A scale for each number, behind the last layer. All heads read what it gives.</source>
+        <translation>最后一层之后，每个数各有一个缩放系数。所有的头都读取它的输出。</translation>
     </message>
     <message>
         <source>A scene holds at most {most:,} characters of text, and these have {count:,}. Choose fewer rows.</source>
@@ -18236,6 +18248,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>A to B</source>
         <translation>A 到 B</translation>
+    </message>
+    <message>
+        <source>A vector and a bias for each piece, other ones than those that are read.</source>
+        <translation>每个词片有一个向量和一个偏置，与读入时所用的向量不同。</translation>
     </message>
     <message>
         <source>A vector for each distance between two words, which all layers use. Large distances share one.</source>
@@ -19190,6 +19206,10 @@ meaning | sentence colours it.</source>
         <translation>在没有 GPU 的计算机上做英文任务</translation>
     </message>
     <message>
+        <source>English texts of up to 4,096 pieces, in BERT’s own vocabulary</source>
+        <translation>最长 4,096 个词片的英文文本，使用 BERT 自己的词表</translation>
+    </message>
+    <message>
         <source>Entities found: {entities:,} in {words:,} words.</source>
         <translation>在 {words:,} 个词中找到 {entities:,} 个实体。</translation>
     </message>
@@ -19964,6 +19984,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Languages without a BERT of their own, and several at once</source>
         <translation>没有专门 BERT 的语言，或同时处理多种语言</translation>
+    </message>
+    <message>
+        <source>Last norm</source>
+        <translation>末层归一化</translation>
     </message>
     <message>
         <source>Latin letters</source>
@@ -22346,6 +22370,10 @@ meaning | sentence colours it.</source>
         <translation>模型“{name}”是 ModernBERT。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
     <message>
+        <source>The model {name} is a NeoBERT. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
+        <translation>模型“{name}”是 NeoBERT。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
+    </message>
+    <message>
         <source>The model {name} is a NomicBERT. It was not trained on next sentences, so it cannot say whether B follows A. Choose a BERT.</source>
         <translation>模型“{name}”是 NomicBERT。它没有学过下一句预测，所以不能判断 B 是否接在 A 之后。请选择一个 BERT。</translation>
     </message>
@@ -24578,10 +24606,6 @@ meaning | sentence colours it.</source>
         <translation>其中的名称没有按顺序排列</translation>
     </message>
     <message>
-        <source>its norms are not BERT’s, and it scores words by other vectors than those that it reads</source>
-        <translation>它的归一化与 BERT 不同，给词计分的向量也不是读取词的向量</translation>
-    </message>
-    <message>
         <source>its numbers have the wrong byte order (big-endian)</source>
         <translation>其中数值的字节序不对（大端序）</translation>
     </message>
@@ -25944,6 +25968,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} in {path} is too large for what it should be.</source>
         <translation>{path} 中的 {name} 太大，与其用途不符。</translation>
+    </message>
+    <message>
+        <source>{name} is a {family}, whose norms subtract no mean. Step by step does not show such a model. Choose another one.</source>
+        <translation>“{name}”是 {family}，它的归一化不减去均值。“逐步剖析”无法展示这样的模型。请选择另一个模型。</translation>
     </message>
     <message>
         <source>{name} is called {suffix} but is plain text; it is read as such.</source>
