@@ -199,7 +199,10 @@ class _Arrays:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a sentence as JSON can hold them."""
-    return {name: value if isinstance(value, int | float) else str(value) for name, value in values.items()}
+    return {
+        name: value if isinstance(value, int | float | list | tuple) else str(value)
+        for name, value in values.items()
+    }
 
 
 def _aside(work: Callable[[], Any]) -> Generator[Event, None, None]:
