@@ -72,7 +72,7 @@ def open_regular(path: Path, *, most: int | None = None, kind: type[UserError] =
     if is_pointer:
         file.close()
         raise kind(
-            marked("engine", "{path} is only a Git LFS pointer. Get the file itself: git lfs pull"),
+            marked("engine", "{path} is only a Git LFS pointer. Get the file itself, by git lfs pull."),
             path=path,
         )
     return file

@@ -26570,8 +26570,8 @@ meaning | sentence colours it.</source>
         <translation>{path} 是单个 JSON 对象。其中的 {key!r} 是含有 {count} 个对象的列表。请只保存这个列表。</translation>
     </message>
     <message>
-        <source>{path} is only a Git LFS pointer. Get the file itself: git lfs pull</source>
-        <translation>{path} 只是一个 Git LFS 指针。请获取文件本身：git lfs pull</translation>
+        <source>{path} is only a Git LFS pointer. Get the file itself, by git lfs pull.</source>
+        <translation>{path} 只是 Git LFS 指针。请用 git lfs pull 取得文件本身。</translation>
     </message>
     <message>
         <source>{path} is protected by a password. Save it without one, or as CSV.</source>

@@ -163,6 +163,8 @@ def test_a_folder_that_is_no_model_is_refused_in_the_same_words_below_every_box(
         for box in window.page(page).findChildren(ModelBox):
             for bar in window.page(page).findChildren(QTabBar) if not box.isVisible() else ():
                 bar.setCurrentIndex(bar.count() - 1)  # the box of a second model stands on the last tab
+            if not box.isVisible():
+                window.page(page).show_view("side")  # the box that adds a vocabulary to those compared
             before = box.currentData()
             box.question.read(tmp_path / "nothing")
             assert window.session.wait_idle()
