@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+os.environ["CLOZE_LANG"] = "en"  # whatever the computer speaks
 os.environ["OMP_NUM_THREADS"] = "1"  # scikit-learn's too, and those of processes that a test starts
 import torch
 
