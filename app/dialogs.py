@@ -37,7 +37,7 @@ from app.look.widgets import (
 from app.session import Session
 from app.settings import TEXT_SIZES
 from app.work.training_state import TrainingState
-from engine.language import languages
+from engine.language import VARIABLE, languages, named_outside
 
 LEAST_SIZE = QSize(960, 600)  # of the window, px
 
@@ -125,6 +125,10 @@ class SettingsDialog(QDialog):
         self._language.choose(self._session.settings.language, or_first=True)
         self._language_later = label(self.tr("at the next start"), "muted", name="settings_language_later")
         self._language_later.hide()
+        if named_outside():  # which comes before whatever is chosen here
+            self._language.setEnabled(False)
+            self._language_later.setText(VARIABLE)
+            self._language_later.show()
         self._language.activated.connect(self._choose_language)
         return row(self._language, self._language_later, STRETCH)
 

@@ -23,7 +23,7 @@ _SHARES = (1.0, 0.5, 0.25, 0.1)  # of these, tried until the sentence is short e
 # control characters, ends of lines, turns of the direction of writing, halves of characters
 _NUMBERS = re.compile("[0-9 ,.\u2013\u2026-]*")
 WORD = "word"  # context of words of ours that are put into sentences
-_OUR_WORDS = ("split", "part", "stage")  # values that are such words, not names that people gave
+_OUR_WORDS = ("split", "part", "stage")  # values that may be such words
 _NAMELESS = re.compile(r"column (\d+)")  # what engine/text/table.py calls a column without a name
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
@@ -35,7 +35,7 @@ def marked(context: str, text: str) -> str:
     return text
 
 
-_SPLITS = (  # the words themselves, so that they are translated
+_TRANSLATED = (  # such words; any other value is a name
     marked("word", "training"),
     marked("word", "validation"),
     marked("word", "test"),
@@ -102,7 +102,7 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     """
     if isinstance(column := values.get("column"), str):
         values = {**values, "column": bare_column(column)}
-    said = {name: spoken(values[name], WORD) for name in _OUR_WORDS if isinstance(values.get(name), str)}
+    said = {name: spoken(values[name], WORD) for name in _OUR_WORDS if values.get(name) in _TRANSLATED}
     values = {**values, **said}
     for share in _SHARES:
         text = _Filler(share).vformat(template, (), values)
