@@ -4,16 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.errors import bracketed, marked, sentences, spanned
 from engine.evaluation.baselines import MAJORITY, TFIDF, TRAINING_MAJORITY, Baseline
 from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import Slice
+from engine.language import said, spoken
 
 MOST_CLASSES, MOST_SLICES = 200, 30
 NAMES = {
-    MAJORITY: "always “{label}”, the majority class of these texts",
-    TRAINING_MAJORITY: "always “{label}”, the majority class of the training rows",
-    TFIDF: "TF-IDF with logistic regression",
+    MAJORITY: marked("engine", "always “{label}”, the majority class of these texts"),
+    TRAINING_MAJORITY: marked("engine", "always “{label}”, the majority class of the training rows"),
+    TFIDF: marked("engine", "TF-IDF with logistic regression"),
 }
+TEXTS, ACCURACY = marked("engine", "texts"), marked("engine", "accuracy")
+BASELINES, WEAK_SLICES = marked("engine", "Baselines"), marked("engine", "Weak slices")
+LESS = marked("engine", "the model less it")
+FIGURES = marked("engine", "precision"), marked("engine", "recall"), marked("engine", "F1")
+SLICE_HEAD = marked("engine", "slice"), TEXTS, marked("engine", "right"), marked("engine", "the rest")
+SCORE = marked("engine", "{count:,} texts, {metric} {value}.")
+SEEN = marked("engine", "The model was trained on {count:,} of these texts.")
+UNSEEN = marked("engine", "Over the {count:,} that are new to it: {value}.")
+REPEATING = marked("engine", "{count:,} texts repeat others.")
+TRIED = marked("engine", "{found} of {count:,} slices that were tried, corrected for so many.")
+CALIBRATION_ERROR = marked("engine", "Expected calibration error {error}; by chance alone {chance}.")
+KEPT = marked("engine", "These are the probabilities with the kept temperature of {kept:.2f}.")
+FITTED_HERE = marked("engine", "The temperature was fitted on half of these texts, so they do not test it.")
+FITTED = marked(
+    "engine",
+    "A temperature of {value:.2f}, fitted on {count:,} {part} rows, brings it from {before} to {after} here.",
+)
+FITTED_ON_HALF = marked(
+    "engine",
+    "A temperature of {value:.2f}, fitted on {count:,} texts, brings it from {before} to {after} on the "
+    "other {others:,}.",
+)
 
 
 def report_markdown(
@@ -29,31 +53,31 @@ def report_markdown(
     """Return a report. Args: model, texts: what they are called. comparison: what was said of another."""
     scored = report.scored
     parts = [
-        f"# {model} on {texts}",
-        f"{report.count:,} texts, {scored.metric} {_with(report.value, report.interval)}.",
+        "# " + said(marked("engine", "{model} on {texts}"), model=model, texts=texts),
+        said(SCORE, count=report.count, metric=scored.metric, value=_with(report.value, report.interval)),
     ]
     if scored.num_seen:
-        parts.append(f"The model was trained on {scored.num_seen:,} of these texts.")
+        unseen = ""
         if report.unseen is not None:
-            parts[-1] += (
-                f" Over the {report.unseen.count:,} that are new to it: {scored.metric} "
-                f"{_with(report.unseen.value, report.unseen.interval)}."
-            )
+            value = f"{scored.metric} {_with(report.unseen.value, report.unseen.interval)}"
+            unseen = said(UNSEEN, count=report.unseen.count, value=value)
+        parts.append(sentences([said(SEEN, count=scored.num_seen), unseen]))
     if report.num_repeating:
-        parts.append(f"{report.num_repeating:,} texts repeat others.")
+        parts.append(said(REPEATING, count=report.num_repeating))
     if comparison:
         parts.append(comparison)
     rows = [[name, _number(value)] for name, value in scored.evaluated.metrics.items()]
-    parts.append(_table(["metric", "value"], rows))
+    head = [spoken(marked("engine", "metric")), spoken(marked("engine", "value"))]
+    parts.append(_table(head, rows))
     if report.is_of_classes:
         parts += _of_classes(report, baselines, f1_intervals)
     if num_tried:
-        tried = f"{len(slices)} of {num_tried:,} slices that were tried, corrected for so many."
-        parts += ["## Weak slices", tried]
-        head = ["slice", "texts", "right", "the rest", "p"]
+        tried = said(TRIED, found=len(slices), count=num_tried)
+        parts += ["## " + spoken(WEAK_SLICES), tried]
+        head = [*map(spoken, SLICE_HEAD), "p"]
         found = [
             [
-                _slice_name(one),
+                slice_name(one),
                 f"{one.count:,}",
                 _number(one.accuracy),
                 _number(one.other_accuracy),
@@ -73,14 +97,14 @@ def _of_classes(
     if baselines:
         rows = [
             [
-                NAMES[one.name].format(label=one.label),
+                said(NAMES[one.name], label=one.label),
                 _with(one.accuracy, one.interval),
                 _with(one.difference.value, one.difference.interval),
                 f"{one.difference.p_value:.2g}",
             ]
             for one in baselines
         ]
-        parts += ["## Baselines", _table(["", "accuracy", "the model less it", "p"], rows)]
+        parts += ["## " + spoken(BASELINES), _table(["", spoken(ACCURACY), spoken(LESS), "p"], rows)]
     rows = []
     for place, name in enumerate(names[:MOST_CLASSES]):
         ends = f1_intervals[place] if f1_intervals else None
@@ -88,34 +112,42 @@ def _of_classes(
         rows.append(
             [name, *map(_number, figures), _with(scores.f1[place], ends), f"{scores.support[place]:,}"]
         )
-    parts += ["## Classes", _table(["class", "precision", "recall", "F1", "texts"], rows)]
+    head = [spoken(marked("engine", "class")), *map(spoken, FIGURES), spoken(TEXTS)]
+    parts += ["## " + spoken(marked("engine", "Classes")), _table(head, rows)]
     if len(names) <= 20 and scores.confusion is not None:
         pairs = zip(names, scores.confusion.tolist(), strict=True)
         confusion = [[name, *(f"{count:,}" for count in row)] for name, row in pairs]
-        parts += ["## Confusion matrix: a row for each true class", _table(["", *names], confusion)]
+        title = spoken(marked("engine", "Confusion matrix: a row for each true class"))
+        parts += ["## " + title, _table(["", *names], confusion)]
     found = report.calibration
-    said = f"Expected calibration error {_with(found.error, found.interval)}; "
-    said += f"by chance alone {_number(found.chance)}."
+    error = _with(found.error, found.interval)
+    told = [said(CALIBRATION_ERROR, error=error, chance=_number(found.chance))]
     warmth = report.temperature
     if report.kept != 1.0:
-        said += f" These are the probabilities with the kept temperature of {report.kept:.2f}."
+        told.append(said(KEPT, kept=report.kept))
         if report.has_chosen:
-            said += " It was fitted on half of these texts, so they do not test it."
+            told.append(spoken(FITTED_HERE))
     elif warmth is not None:
-        fitted, shown = "texts", f"on the other {warmth.num_shown:,}"
+        values = {
+            "value": warmth.value,
+            "count": warmth.num_fitted,
+            "before": _number(warmth.error_before),
+            "after": _number(warmth.error_after),
+        }
         if warmth.fitted_on:
-            fitted, shown = f"{warmth.fitted_on} rows", "here"
-        said += (
-            f" A temperature of {warmth.value:.2f}, fitted on {warmth.num_fitted:,} {fitted}, brings it from "
-            f"{_number(warmth.error_before)} to {_number(warmth.error_after)} {shown}."
-        )
-    return [*parts, "## Calibration", said]
+            told.append(said(FITTED, part=spoken(warmth.fitted_on, "word"), **values))
+        else:
+            told.append(said(FITTED_ON_HALF, others=warmth.num_shown, **values))
+    return [*parts, "## " + spoken(marked("engine", "Calibration")), sentences(told)]
 
 
-def _slice_name(one: Slice) -> str:
+def slice_name(one: Slice) -> str:
+    """Return what a slice is of."""
     if one.kind == "length":
-        return f"{one.low:,} to {one.high:,} characters"
-    return f"contains “{one.value}”" if one.kind == "word" else f"{one.name} is “{one.value}”"
+        return said(marked("engine", "{low:,} to {high:,} characters"), low=one.low, high=one.high)
+    if one.kind == "word":
+        return said(marked("engine", "contains “{value}”"), value=one.value)
+    return said(marked("engine", "{name} is “{value}”"), name=one.name, value=one.value)
 
 
 def _number(value: float) -> str:
@@ -123,7 +155,9 @@ def _number(value: float) -> str:
 
 
 def _with(value: float, interval: tuple[float, float] | None) -> str:
-    return _number(value) if interval is None else f"{value:.4f} ({interval[0]:.4f} to {interval[1]:.4f})"
+    if interval is None:
+        return _number(value)
+    return bracketed(_number(value), spanned(*map(_number, interval)))
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import Sentence, UserError
+from engine.errors import Sentence, UserError, captioned, listed, marked, sentences
 from engine.export.heads import graph_of
 from engine.files import file_in, read_regular
+from engine.language import said, spoken
 from engine.model.heads import HEADS
 from engine.model.info import read_info
 from engine.model.weights import head_of, read_config
-from engine.runs.card import card
+from engine.runs.card import card, labels_line
 from engine.runs.facts import read_facts
 from engine.shipped import PLACES
 from engine.train.run.kept import name_of, run_of
@@ -23,6 +24,37 @@ from engine.train.run.runs import LAYERS
 
 CARD, ORIGIN = CARDS = ("README.md", "ORIGIN.md")
 _MOST_ORIGIN = 2**20  # bytes
+READS_WINDOWS = marked(
+    "engine",
+    "It reads {count} pieces at once. Cloze, and answer.py where it is with the graph, read a longer text in "
+    "overlapping windows. Other programs may truncate it there.",
+)
+READS_FIRST = marked("engine", "It reads the first {count} pieces of a text and truncates what is longer.")
+READS_FIRST_AS_TRAINED = marked(
+    "engine", "It reads the first {count} pieces of a text and truncates what is longer, as in training."
+)
+READS_ENDS = marked(
+    "engine",
+    "It reads {count} pieces of a text: a quarter from its beginning, the rest from its end. Cloze and "
+    "answer.py drop the middle, other programs truncate the end.",
+)
+READS_ENDS_AS_TRAINED = marked(
+    "engine",
+    "It reads {count} pieces of a text, as in training: a quarter from its beginning, the rest from its end. "
+    "Cloze and answer.py drop the middle, other programs truncate the end.",
+)
+ASK_TO_TRUNCATE = marked(
+    "engine",
+    "tokenizer_config.json gives other programs the length. Ask them to truncate (truncation=True).",
+)
+SHAPE = marked(
+    "engine",
+    "{family}: {layers} layers, {width} wide, {heads} heads a layer, {pieces:,} pieces in the vocabulary.",
+)
+NO_RESULTS = marked(
+    "engine",
+    "Nothing is known of them, because it was not made by a run here. Measure it before using it.",
+)
 _TAGS = {  # the published class -> how Hugging Face calls its task
     "BertForMaskedLM": "fill-mask",
     "BertForPreTraining": "fill-mask",
@@ -60,7 +92,8 @@ def model_card(folder: Path, checked: Sequence[Sentence], *uses: Use) -> str:
     named = [f"library_name: {uses[0].library}", *([f"pipeline_tag: {task}"] if task else [])]
     told = _of_run(run, title) if run is not None else _of_folder(folder, title, _origin(folder) is not None)
     parts = ["\n".join(["---", *named, f"tags: [{config.model_type}]", "---"]), told.rstrip()]
-    parts += ["## Checked", "\n".join(f"- {one}" for one in checked), "## Use", _reads(folder, head)]
+    parts += ["## " + spoken(marked("engine", "Checked")), "\n".join(f"- {one}" for one in checked)]
+    parts += ["## " + spoken(marked("engine", "Use")), _reads(folder, head)]
     return "\n\n".join([*parts, *(one.code for one in uses)]) + "\n"
 
 
@@ -68,18 +101,15 @@ def _reads(folder: Path, head: str) -> str:
     """Return how long a text may be, and what becomes of a longer one."""
     graph = graph_of(folder)
     if graph.task is not None and graph.task.reads_windows:
-        return (
-            f"It reads {graph.max_length} pieces at once. Cloze, and answer.py where it is with the "
-            "graph, read a longer text in overlapping windows. Other programs may truncate it there."
-        )
-    reads = f"It reads the first {graph.max_length} pieces of a text and truncates what is longer"
+        return said(READS_WINDOWS, count=graph.max_length)
+    as_trained = head in _TAGS and graph.task is not None
     if graph.truncation == "head_tail":
-        reads = f"It reads {graph.max_length} pieces of a text: a quarter from its beginning, the rest "
-        reads += "from its end. Cloze and answer.py drop the middle, other programs truncate the end"
-    if head not in _TAGS:
-        return f"{reads}."
-    told = "tokenizer_config.json gives other programs the length. Ask them to truncate (truncation=True)."
-    return f"{reads}. {told}" if graph.task is None else f"{reads}, as in training. {told}"
+        template = READS_ENDS_AS_TRAINED if as_trained else READS_ENDS
+    else:
+        template = READS_FIRST_AS_TRAINED if as_trained else READS_FIRST
+    return sentences(
+        [said(template, count=graph.max_length), spoken(ASK_TO_TRUNCATE) if head in _TAGS else ""]
+    )
 
 
 def _of_run(run: Path, title: str) -> str:
@@ -98,23 +128,29 @@ def _origin(folder: Path) -> bytes | None:
 def _of_folder(folder: Path, title: str, has_origin: bool) -> str:
     """Return what is known of a model that no run here has made."""
     config, info = read_config(folder), read_info(folder)
-    shape = f"{config.num_hidden_layers} layers, {config.hidden_size} wide"
-    shape += f", {config.num_attention_heads} heads a layer"
-    lines = [f"# {title}", f"{config.family.name}: {shape}, {config.vocab_size:,} pieces in the vocabulary."]
+    shape = said(
+        SHAPE,
+        family=config.family.name,
+        layers=config.num_hidden_layers,
+        width=config.hidden_size,
+        heads=config.num_attention_heads,
+        pieces=config.vocab_size,
+    )
+    lines = [f"# {title}", shape]
     if config.id2label:
-        lines.append(f"Labels: {', '.join(f'`{label}`' for label in config.id2label[:50])}.")
+        lines.append(labels_line(config.id2label))
     chain = info.get("chain")
     stages = [one for one in chain if isinstance(one, dict)] if isinstance(chain, list) else []
     lines += [
-        "## Data",
-        "\n".join(map(_stage, stages)) or "Its folder does not say what it was trained on.",
+        "## " + spoken(marked("engine", "Data")),
+        "\n".join(map(_stage, stages))
+        or spoken(marked("engine", "Its folder does not say what it was trained on.")),
     ]
-    lines += [
-        "## Results",
-        "Nothing is known of them, because it was not made by a run here. Measure it before using it.",
-    ]
-    origin = f"`{ORIGIN}`, the card that it came with, names them" if has_origin else "unknown here"
-    lines += ["## Limits", f"- Licence and origin: {origin}."]
+    lines += ["## " + spoken(marked("engine", "Results")), spoken(NO_RESULTS)]
+    known = marked("engine", "Licence and origin: {name}, the card that it came with, names them.")
+    unknown = marked("engine", "Licence and origin: unknown here.")
+    origin = said(known, name=f"`{ORIGIN}`") if has_origin else spoken(unknown)
+    lines += ["## " + spoken(marked("engine", "Limits")), f"- {origin}"]
     return "\n\n".join(lines)
 
 
@@ -122,5 +158,9 @@ def _stage(stage: dict[str, object]) -> str:
     texts = stage.get("text")
     found = texts if isinstance(texts, list) else [stage.get("data")]
     named = [str(one.get("name", "?")) for one in found if isinstance(one, dict)]
-    began = f"; from the layers of {stage[LAYERS]}" if LAYERS in stage else ""
-    return f"- {stage.get('task', 'a stage')}: {', '.join(named) or 'unknown texts'}{began}"
+    began = ""
+    if LAYERS in stage:
+        began = said(marked("engine", "; from the layers of {name}"), name=stage[LAYERS])
+    task = stage.get("task", spoken(marked("engine", "a stage")))
+    texts_said = listed(named) or spoken(marked("engine", "unknown texts"))
+    return "- " + captioned(task, f"{texts_said}{began}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, bracketed, closed, listed, marked, phrases, sentences, spanned
 from engine.evaluation.statistics import p_words
 from engine.family.blanks import BLANKS
 from engine.family.curves import crossings, not_passed
@@ -18,6 +18,7 @@ from engine.family.members import ABOUT, PROBABILITY
 from engine.family.scores import BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
 from engine.family.senses import chance_of_nearest
 from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, JudgedClaim, judged_of
+from engine.language import said, spoken
 from engine.settings.family import FREQUENCIES
 from engine.train.gains import aligned
 
@@ -59,7 +60,7 @@ def starts(report: Mapping[str, Any]) -> list[Sentence]:
     found = [Sentence(INFORMED)] if informed else []
     for template, names in ((BY_FREQUENCY, by_frequency), (RANDOM, rest)):
         if names:
-            members = ", ".join(ABOUT[name].said for name in names)
+            members = listed(ABOUT[name].said for name in names)
             found.append(Sentence(template, {"members": members}))
     return found if "starts" in report else [*found, Sentence(NOT_MEASURED)]
 
@@ -84,9 +85,7 @@ def table(report: Mapping[str, Any]) -> list[str]:
     every = lines(report)
     first = [*[line for line in every if line.name == ON_BLANKS[0]]]
     first += [line for line in every if line not in first and not line.is_start][:2]
-    rows: list[tuple[str, ...]] = [
-        ("member", "year", "weights", "words read", "seconds", *(line.title for line in first))
-    ]
+    rows: list[tuple[str, ...]] = [(*map(spoken, TABLE_HEAD), *(line.title for line in first))]
     for name in report["members"]:
         found = (line.cell(name) for line in first)
         rows.append((ABOUT[name].said, str(ABOUT[name].year), *_figures(report["reached"][name]), *found))
@@ -96,6 +95,10 @@ def table(report: Mapping[str, Any]) -> list[str]:
     return [*aligned(rows), "", *claims_lines(claims), *notes]
 
 
+MEMBER, WEIGHTS = marked("engine", "member"), marked("engine", "weights")
+WORDS_READ, SECONDS = marked("engine", "words read"), marked("engine", "seconds")
+TABLE_HEAD = MEMBER, marked("engine", "year"), WEIGHTS, WORDS_READ, SECONDS
+FACTS_HEAD = MEMBER, marked("engine", "paper"), WEIGHTS, WORDS_READ, SECONDS
 ON_BLANKS = (marked("engine", "Blanks filled"), marked("engine", "Perplexity, words in the blanks"))
 ANALOGIES, NEXT_SENTENCE = marked("engine", "Analogies"), marked("engine", "Next sentence recognized")
 SAME_SENSE = marked("engine", "Nearest sentence has the same sense")
@@ -123,8 +126,9 @@ class CardLine:
 
     @property
     def title(self) -> str:
-        """What is asked, and when, in English."""
-        return f"{self.name}, before training" if self.is_start else self.name
+        """What is asked, and when."""
+        asked = spoken(self.name)
+        return said(marked("engine", "{asked}, before training"), asked=asked) if self.is_start else asked
 
     @property
     def unlearned(self) -> tuple[str, ...]:
@@ -139,10 +143,13 @@ class CardLine:
         unit = " %" if self.unit == PERCENT else ""
         value, low, high = (self._digits(one[key]) for key in ("value", "low", "high"))
         if self.is_start:
-            same = ", no clear gain by training" if name in self.unlearned else ""
-            return f"{value}{unit}{same}"
-        several = ", ".join(map(self._digits, one["trainings"])) if one.get("trainings") else ""
-        return f"{value}{unit} ({low} to {high}{'; trainings: ' if several else ''}{several})"
+            same = [spoken(marked("engine", "no clear gain by training"))] if name in self.unlearned else []
+            return phrases([f"{value}{unit}", *same])
+        if one.get("trainings"):
+            several = listed(map(self._digits, one["trainings"]))
+            template = marked("engine", "{low} to {high}; trainings: {several}")
+            return bracketed(f"{value}{unit}", said(template, low=low, high=high, several=several))
+        return bracketed(f"{value}{unit}", spanned(low, high))
 
     def _digits(self, value: float) -> str:
         times, digits = (100.0, 1) if self.unit == PERCENT else (1.0, 2 if self.unit == RANKS else 1)
@@ -208,79 +215,115 @@ def _shown(value: float, digits: str = ".3f") -> str:
     return f"{value:{digits}}".replace("-", "\u2212")
 
 
+CLAIM = marked(
+    "engine",
+    "{verdict}: {claim} ({measure}: {first} and {second}, difference {difference}, 95 %: {low} to {high}, "
+    "{count:,} texts)",
+)
+CLAIM_WITH_P = marked(
+    "engine",
+    "{verdict}: {claim} ({measure}: {first} and {second}, difference {difference}, 95 %: {low} to {high}, "
+    "{count:,} texts; p {p} after Holm’s correction)",
+)
+
+
 def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
     """Yield each claim with its figures and verdict, a line each."""
     for found in claims:
         one = found.claim
-        p = "" if found.p_value is None else f"; p {p_words(found.p_value)} after Holm’s correction"
-        reason = "" if found.reason is None else f". {found.reason}"
-        each = f", {ONE_EACH}" if is_of_one_training(found) else ""
-        yield (
-            f"{_TITLES[found.verdict]}{each}: {one.claim} ({one.measure}: {_shown(one.first)} and "
-            f"{_shown(one.second)}, difference {_shown(one.difference, '+.3f')}, 95 %: "
-            f"{_shown(one.low, '+.3f')} to {_shown(one.high, '+.3f')}, {one.count:,} texts{p}){reason}"
-        )
+        each = [spoken(ONE_EACH)] if is_of_one_training(found) else []
+        values = {
+            "verdict": phrases([spoken(_TITLES[found.verdict]), *each]),
+            "claim": one.claim,
+            "measure": one.measure,
+            "first": _shown(one.first),
+            "second": _shown(one.second),
+            "difference": _shown(one.difference, "+.3f"),
+            "low": _shown(one.low, "+.3f"),
+            "high": _shown(one.high, "+.3f"),
+            "count": one.count,
+        }
+        if found.p_value is None:
+            line = said(CLAIM, **values)
+        else:
+            line = said(CLAIM_WITH_P, p=p_words(found.p_value), **values)
+        yield line if found.reason is None else sentences([closed(line), str(found.reason)])
 
 
-_ABOUT_TEXT = (
+_ABOUT_TEXT = marked(
+    "engine",
     "All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to "
     "each of them. Intervals are 95 %. **Bold** are the best and those that are not clearly worse by a "
     "paired test over the same questions, with Holm’s correction over the members, but never a member that "
     "is not above chance, or no better than before training. Perplexity from the left and pseudo-perplexity "
     "from both sides cannot be compared: one predicts a word from what comes before it, the other from all "
     "the rest. The words in the blanks are guessed by all members that give probabilities, each from what it "
-    "may see, among the known words only."
+    "may see, among the known words only.",
 )
-_ABOUT_MEMBERS = (
+_ABOUT_MEMBERS = marked(
+    "engine",
     "BERT reads pairs of sentences and masks 15 % of the words. GPT is the first one, with the norm after "
-    "each sum. ELMo reads words where the paper reads characters. CBOW and skip-gram are gensim’s."
+    "each sum. ELMo reads words where the paper reads characters. CBOW and skip-gram are gensim’s.",
 )
-_ABOUT_TABLE = (
+_ABOUT_TABLE = marked(
+    "engine",
     "Vectors are compared by their cosine, for words or for the mean over a sentence’s positions or words. "
     "A question with a word beyond the vocabulary is skipped. By chance, half of the next sentences are "
     "right, and 44 % of the senses. “n/a” is a result: the n-gram has no vectors, and a member that sees "
-    "only one side has no pseudo-perplexity."
+    "only one side has no pseudo-perplexity.",
 )
 _TITLES = {
-    HOLDS: "Confirmed",
-    DOES_NOT: "Not confirmed here",
-    OPEN: "Inconclusive",
-    NO_VERDICT: "No verdict from this family",
+    HOLDS: marked("engine", "Confirmed"),
+    DOES_NOT: marked("engine", "Not confirmed here"),
+    OPEN: marked("engine", "Inconclusive"),
+    NO_VERDICT: marked("engine", "No verdict from this family"),
 }
 
 
 def card(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield a family's card, in Markdown: what it learned from, all questions, which claims hold."""
     names = report["members"]
-    yield from (f"# A family of {len(names)} language models", "")
-    yield from (_ABOUT_TEXT.format(text=", ".join(report["text"]), budget=_budget(report)), "")
+    yield from ("# " + said(marked("engine", "A family of {count} language models"), count=len(names)), "")
+    yield from (said(_ABOUT_TEXT, text=listed(report["text"]), budget=_budget(report)), "")
     if machine := report.get("note") or report.get("machine"):
-        yield from (f"Trained on: {machine}.", "")
-    yield from _table(("member", "paper", "weights", "words read", "seconds"), _facts(report))
-    yield from ("## All questions to all members", "", _ABOUT_TABLE, "")
-    head = ("question", *(ABOUT[name].said for name in names))
+        yield from (said(marked("engine", "Trained on: {machine}."), machine=machine), "")
+    yield from _table(tuple(map(spoken, FACTS_HEAD)), _facts(report))
+    title = spoken(marked("engine", "All questions to all members"))
+    yield from (f"## {title}", "", spoken(_ABOUT_TABLE), "")
+    head = (spoken(marked("engine", "question")), *(ABOUT[name].said for name in names))
     rows = ((_asked(line), *(_marked(line, name) for name in names)) for line in lines(report))
     yield from _table(head, rows)
     yield from _crossings(report)
-    yield from ("## Claims and verdicts", "")
+    yield from ("## " + spoken(marked("engine", "Claims and verdicts")), "")
     every = judged_of(report)
     yield from (str(trained_how_often(least_trainings(every))), "")
     for verdict in VERDICTS:
         claims = [one for one in every if one.verdict == verdict]
         if claims:
-            yield from (f"### {_TITLES[verdict]}", "")
+            yield from (f"### {spoken(_TITLES[verdict])}", "")
             yield from (f"- {line}" for line in claims_lines(claims))
             yield ""
-    yield from (_ABOUT_MEMBERS, *map(str, starts(report)))
+    yield from (spoken(_ABOUT_MEMBERS), *map(str, starts(report)))
+
+
+UNTIL_READ = marked(
+    "engine", "each until it had read {words:,} words, or all there are if it reads none twice"
+)
+PASSED = marked("engine", "{above} fills more blanks than {below} from about {words:,.0f} words on.")
+NOT_PASSED = marked(
+    "engine",
+    "BERT has not passed {above} with the {words:,} words that it read: it fills {share:.1f} %, {above} "
+    "{above_share:.1f} %.",
+)
 
 
 def _budget(report: Mapping[str, Any]) -> str:
     """Return what each member was given, the same for all: minutes, or words to read."""
     if words := report.get("words_each"):
-        return f"each until it had read {words:,} words, or all there are if it reads none twice"
+        return said(UNTIL_READ, words=words)
     if steps := report.get("steps_each"):
-        return f"each for {steps:,} steps"
-    return f"each for up to about {report['minutes']:.3g} minutes"
+        return said(marked("engine", "each for {steps:,} steps"), steps=steps)
+    return said(marked("engine", "each for up to about {minutes:.3g} minutes"), minutes=report["minutes"])
 
 
 def _crossings(report: Mapping[str, Any]) -> Iterator[str]:
@@ -288,17 +331,15 @@ def _crossings(report: Mapping[str, Any]) -> Iterator[str]:
     found, behind = crossings(report), not_passed(report)
     if not found and behind is None:
         return
-    several = ", in the first training" if report.get("trainings", 1) > 1 else ""
-    yield from (f"## Blanks filled, by words read{several}", "")
+    once = marked("engine", "Blanks filled, by words read")
+    several = marked("engine", "Blanks filled, by words read, in the first training")
+    yield from ("## " + spoken(several if report.get("trainings", 1) > 1 else once), "")
     for one in found:
         above, below = ABOUT[one.above].said, ABOUT[one.below].said
-        yield f"- {above} fills more blanks than {below} from about {one.words:,.0f} words on."
+        yield "- " + said(PASSED, above=above, below=below, words=one.words)
     if behind is not None:
-        above = ABOUT[behind.above].said
-        yield (
-            f"- BERT has not passed {above} with the {behind.words:,} words that it read: it fills "
-            f"{100 * behind.share:.1f} %, {above} {100 * behind.above_share:.1f} %."
-        )
+        shares = {"share": 100 * behind.share, "above_share": 100 * behind.above_share}
+        yield "- " + said(NOT_PASSED, above=ABOUT[behind.above].said, words=behind.words, **shares)
     yield ""
 
 
@@ -319,9 +360,9 @@ def _asked(line: CardLine) -> str:
     """Return what a question is, where it is from and over how many."""
     counts = [int(one["count"]) for one in line.scores.values()]
     many = f"{max(counts):,}" if counts else ""
-    left = f"{line.left_out:,} skipped" if line.left_out else ""
-    rest = ", ".join(part for part in (line.source, many, left) if part)
-    return f"{line.title} ({rest})" if rest else line.title
+    left = said(marked("engine", "{count:,} skipped"), count=line.left_out) if line.left_out else ""
+    rest = phrases(part for part in (line.source, many, left) if part)
+    return bracketed(line.title, rest) if rest else line.title
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import Sentence, marked
 from engine.events import Event, Noted, Steps, retold
+from engine.language import spoken
 from engine.model.model_name import ModelName
 from engine.questions.labelled import LabelledQuestion, rows_field
 from engine.questions.question import Models, asked, json_field, out_field
@@ -148,7 +149,9 @@ class EvaluationQuestion(
         if out == self.out:
             write_rows(out, found.report.scored)
         if out == self.report:
-            texts = f"its {self.part} part" if self.part else self.texts_name
+            from engine.report.scored import texts_name
+
+            texts = texts_name(self.part, self.texts_name)
             name, told = name_of(self.model.folder), (found.baselines, found.slices, found.num_tried)
             if out.suffix.lower() == ".html":
                 write_text(out, self._page(found))
@@ -161,14 +164,14 @@ class EvaluationQuestion(
         from engine.report.about import model_facts, versions
         from engine.report.html import html_of
         from engine.report.run import Reported, report_page
-        from engine.report.scored import scored_of
+        from engine.report.scored import scored_of, texts_name
         from engine.train.run.kept import name_of
 
-        texts = f"{self.part} rows" if self.part else f"texts of {self.texts_name}"
+        texts = texts_name(self.part, self.texts_name)
         told = found.baselines, found.slices, found.num_tried
         scored = result_of(scored_of(found.report, texts, *told))
         facts = (*result_of(model_facts(self.folder)), *versions())
-        again = (("Measure it again", self.command()),)
+        again = ((spoken(marked("engine", "Measure it again")), self.command()),)
         name = name_of(self.model.folder)
         return html_of(report_page(Reported(name, facts, (scored,), commands=again, notes=found.notes)))
 

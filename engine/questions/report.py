@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from engine.errors import Sentence, UserError, marked
 from engine.events import Steps
+from engine.language import said as told
+from engine.language import spoken
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import Flag
@@ -24,6 +26,7 @@ NO_EVALUATION = marked(
     "No evaluation is kept with {name}: it was not fine-tuned here, or held out no rows. To measure it, name "
     "a labelled file with --data.",
 )
+MEASURE = marked("engine", "Measure it on the {texts}")
 NO_RESULT = marked(
     "engine", "{path} is no run with a result, and no model folder, so there is nothing to report."
 )
@@ -59,7 +62,7 @@ class ReportQuestion(
         """Return what is known of the model and its run. Raises: UserError."""
         from engine.report.about import is_model, model_facts, versions
         from engine.report.run import Reported, reading_curves, run_folder
-        from engine.report.scored import scored_of
+        from engine.report.scored import scored_of, texts_name
         from engine.runs.facts import read_facts
 
         run_dir, named = run_folder(self.model.folder), self.model.folder
@@ -70,7 +73,7 @@ class ReportQuestion(
         scored, notes = list["Scored"](), list[str]()
         for question in self._questions() if is_model(folder) else ():
             found = yield from question.answer(models)
-            texts = f"{question.part} rows" if question.part else f"texts of {question.texts_name}"
+            texts = texts_name(question.part, question.texts_name)
             told = found.baselines, found.slices, found.num_tried
             scored.append((yield from scored_of(found.report, texts, *told)))
             notes += [note for note in found.notes if note not in notes]
@@ -102,10 +105,11 @@ class ReportQuestion(
             )
 
     def _commands(self) -> Iterator[tuple[str, str]]:
+        from engine.report.scored import texts_name
+
         for question in self._questions():
-            said = f"Measure it on the {question.texts_name}" + (" rows" if question.part else "")
-            yield said, question.command()
-        yield "Write this page again", self.command()
+            yield told(MEASURE, texts=texts_name(question.part, question.texts_name)), question.command()
+        yield spoken(marked("engine", "Write this page again")), self.command()
 
     def write(self, found: Reported, out: Path) -> None:
         from engine.durable import write_text

@@ -1,14 +1,50 @@
-"""Numbers as a page to send writes them: the same digits as the window, in English."""
+"""Numbers as a page to send writes them: the same digits as the window."""
 
 from __future__ import annotations
 
 import math
 
+from engine.errors import bracketed, captioned, marked, spanned
+from engine.language import said, spoken
 from engine.train.metrics import rounded
 
 Interval = tuple[float, float] | None
 MINUS = "\u2212"
+ABOVE = marked("engine", "{points} points above {other}")
+BELOW = marked("engine", "{points} points below {other}")
+NAMES = {  # of metrics, where they begin a line
+    "accuracy": marked("metric", "Accuracy"),
+    "loss": marked("metric", "Loss"),
+    "macro_precision": marked("metric", "Macro precision"),
+    "macro_recall": marked("metric", "Macro recall"),
+    "macro_f1": marked("metric", "Macro F1"),
+    "weighted_precision": marked("metric", "Weighted precision"),
+    "weighted_recall": marked("metric", "Weighted recall"),
+    "weighted_f1": marked("metric", "Weighted F1"),
+    "micro_precision": marked("metric", "Micro precision"),
+    "micro_recall": marked("metric", "Micro recall"),
+    "micro_f1": marked("metric", "Micro F1"),
+    "subset_accuracy": marked("metric", "Subset accuracy"),
+    "token_accuracy": marked("metric", "Token accuracy"),
+    "exact_match": marked("metric", "Exact match"),
+    "precision": marked("metric", "Precision"),
+    "recall": marked("metric", "Recall"),
+    "f1": marked("metric", "F1"),
+    "pearson": marked("metric", "Pearson"),
+    "spearman": marked("metric", "Spearman"),
+    "r2": marked("metric", "R²"),
+    "mse": marked("metric", "Mean squared error"),
+    "mae": marked("metric", "Mean absolute error"),
+}
 NO_SHARES = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")  # in the names of metrics
+
+
+def metric_name(metric: str) -> str:
+    """Return what a metric is called: "macro_f1" is "Macro F1"."""
+    if metric in NAMES:
+        return spoken(NAMES[metric], "metric")
+    plain = metric.replace("_", " ").replace(" f1", " F1")
+    return plain[:1].upper() + plain[1:]
 
 
 def share(value: float) -> str:
@@ -43,26 +79,31 @@ def between(metric: str, interval: Interval) -> str:
         return ""
     low, high = interval
     if is_share(metric):
-        return f"{share(low).removesuffix(' %')} to {share(high)}"
-    return f"{decimal(low)} to {decimal(high)}"
+        return spanned(share(low).removesuffix(" %"), share(high))
+    return spanned(decimal(low), decimal(high))
+
+
+def with_interval(value: str, interval: str, kind: str = "95 %") -> str:
+    """Return a value with its interval in brackets: "78.0 % (95 %: 73.0 to 82.3 %)"."""
+    return bracketed(value, captioned(kind, interval) if kind else interval) if interval else value
 
 
 def points(value: float, interval: Interval = None) -> str:
     """Return a difference of shares in points with its sign: "+37.5 points (28.1 to 45.2)"."""
-    said = f"{rounded(100 * value, 1):+.1f} points"
+    shown = said(marked("engine", "{points} points"), points=f"{rounded(100 * value, 1):+.1f}")
     if interval is not None:
-        low, high = (rounded(100 * end, 1) for end in interval)
-        said += f" ({low:.1f} to {high:.1f})"
-    return said.replace("-", MINUS)
+        shown = bracketed(shown, spanned(*(f"{rounded(100 * end, 1):.1f}" for end in interval)))
+    return shown.replace("-", MINUS)
 
 
 def above(value: float, interval: Interval, other: str) -> str:
     """Return how far a share lies above another: "9.8 points above TF-IDF (4.6 to 15.0)"."""
-    shown, span = rounded(100 * abs(value), 1), ""
-    if interval is not None:
-        ends = sorted(rounded(100 * (end if value >= 0 else -end), 1) for end in interval)
-        span = f" ({ends[0]:.1f} to {ends[1]:.1f})".replace("-", MINUS)
-    return f"{shown:.1f} points {'above' if value >= 0 else 'below'} {other}{span}"
+    template = ABOVE if value >= 0 else BELOW
+    shown = said(template, points=f"{rounded(100 * abs(value), 1):.1f}", other=other)
+    if interval is None:
+        return shown
+    ends = sorted(rounded(100 * (end if value >= 0 else -end), 1) for end in interval)
+    return bracketed(shown, spanned(*(f"{end:.1f}" for end in ends)).replace("-", MINUS))
 
 
 def p_value(value: float) -> str:

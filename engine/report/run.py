@@ -8,23 +8,40 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.errors import RunError
+from engine.errors import RunError, captioned, listed, marked, phrases
 from engine.events import Steps
+from engine.language import said as told
+from engine.language import spoken
 from engine.report import charts
 from engine.report.blocks import Block, Command, Document, Facts, KeyNumber, KeyNumbers, Said, Section, Table
 from engine.report.charts import Line
 from engine.report.made import bare, made_by
-from engine.report.numbers import between, is_share, measure
-from engine.report.scored import Scored, detail_sections, metric_name, score_section, texts_section
+from engine.report.numbers import between, is_share, measure, metric_name, with_interval
+from engine.report.scored import SCORE, Scored, detail_sections, score_section, texts_name, texts_section
 from engine.runs.curves import LOSS, Curves, RunCurve, read_curves
-from engine.runs.facts import CROSS_VALIDATION, RunFacts
+from engine.runs.facts import CROSS_VALIDATION, RunFacts, state_word
 from engine.settings.config import values_of
 from engine.text.roles import ROLE_NAMES
 from engine.train.run.kept import run_of
 from engine.train.run.runs import CONFIG, plain_config
 
 PLACES = ("data", "validation_data", "test_data", "model", "vocab", "recipe", "text", "pins", "members")
-KNOWN = {"train": "training", "validation": "validation", "test": "test"}
+ROWS = {
+    "train": marked("engine", "training rows"),
+    "validation": marked("engine", "validation rows"),
+    "test": marked("engine", "test rows"),
+}
+SETTING_HEAD = marked("engine", "setting"), marked("engine", "value")
+CROSS_VALIDATED = marked("engine", "{score}, cross-validated on {count:,} labelled rows.")
+ON_ROWS, ON = marked("engine", "{score} on {count:,} {texts}."), marked("engine", "{score} on {texts}.")
+RUN_HEAD = (
+    marked("engine", "run"),
+    marked("engine", "task"),
+    marked("engine", "seed"),
+    marked("engine", "score"),
+    marked("engine", "rows"),
+    marked("engine", "state"),
+)
 MOST_REMARKS = 12
 
 
@@ -76,26 +93,26 @@ def sentence_of(found: Reported) -> str:
     score = None if found.run is None else found.run.score()
     if score is None:
         return found.lacking
-    span = between(score.metric, score.interval)
-    said = f"{metric_name(score.metric)} {measure(score.metric, score.value)}" + (
-        f" (95 %: {span})" if span else ""
-    )
+    value = with_interval(measure(score.metric, score.value), between(score.metric, score.interval))
+    said = f"{metric_name(score.metric)} {value}"
     if score.split == CROSS_VALIDATION:
-        return f"{said}, cross-validated on {score.rows:,} labelled rows."
-    return f"{said} on {score.rows:,} {score.split} rows." if score.rows else f"{said} on {score.split}."
+        return told(CROSS_VALIDATED, score=said, count=score.rows)
+    if not score.rows:
+        return told(ON, score=said, texts=texts_name(score.split))
+    return told(ON_ROWS, score=said, count=score.rows, texts=texts_name(score.split))
 
 
 def _measured(found: Reported) -> Iterator[Block]:
     for one in found.scored:
-        title = one.texts[:1].upper() + one.texts[1:] if len(found.scored) > 1 else "Score"
+        title = one.texts[:1].upper() + one.texts[1:] if len(found.scored) > 1 else ""
         yield score_section(one, title)
         yield from detail_sections(one)
         if found.with_texts and len(one.report.scored.listed.texts):
             yield texts_section(one.report)
     if not found.scored:
-        yield Section("Score", list(_without_evaluation(found)))
+        yield Section(spoken(SCORE), list(_without_evaluation(found)))
     if found.notes:
-        yield Section("Notes", [Said(note) for note in found.notes])
+        yield Section(spoken(marked("engine", "Notes")), [Said(note) for note in found.notes])
 
 
 def _without_evaluation(found: Reported) -> Iterator[Block]:
@@ -105,7 +122,7 @@ def _without_evaluation(found: Reported) -> Iterator[Block]:
             [
                 KeyNumber(
                     measure(one.metric, one.value),
-                    f"{metric_name(one.metric)}, {one.split}",
+                    phrases((metric_name(one.metric), texts_name(one.split))),
                     between(one.metric, one.interval),
                 )
                 for one in run.scores
@@ -122,32 +139,39 @@ def _trained(found: Reported) -> Iterator[Block]:
     if found.curves is not None:
         drawn = _curves(found.curves)
         if drawn is not None:
-            yield Section("Training", [drawn], _training_hint(run))
-    yield Section("Settings", [Table(("setting", "value"), _settings(run))], "what differs from the defaults")
+            yield Section(spoken(marked("engine", "Training")), [drawn], _training_hint(run))
+    hint = spoken(marked("engine", "what differs from the defaults"))
+    table = Table(tuple(map(spoken, SETTING_HEAD)), _settings(run))
+    yield Section(spoken(marked("engine", "Settings")), [table], hint)
     remarks = [one for one in run.remarks if one.get("level") in ("look", "wrong")][:MOST_REMARKS]
     if remarks:
-        yield Section("Remarks", [Said(str(one["text"]), str(one["level"])) for one in remarks])
+        yield Section(
+            spoken(marked("engine", "Remarks")),
+            [Said(str(one["text"]), str(one["level"])) for one in remarks],
+        )
 
 
 def _training_hint(run: RunFacts) -> str:
-    parts = [f"{run.step:,} steps"]
+    parts = [told(marked("engine", "{count:,} steps"), count=run.step)]
     if run.seconds:
-        parts.append(f"{run.seconds:,.0f} s")
+        parts.append(told(marked("engine", "{seconds:,.0f} s"), seconds=run.seconds))
     if run.state != "finished":
-        parts.append(run.state)
-    return ", ".join(parts)
+        parts.append(state_word(run.state))
+    return phrases(parts)
 
 
 def _curves(curves: Curves) -> Block | None:
     """Return the loss while training and on validation rows; None where there is none."""
     lines = []
     for name, measured, kind in (
-        ("training loss", curves.train.get(LOSS), "a"),
-        ("validation loss", curves.validation.get(LOSS), "second"),
+        (spoken(marked("engine", "training loss")), curves.train.get(LOSS), "a"),
+        (spoken(marked("engine", "validation loss")), curves.validation.get(LOSS), "second"),
     ):
         if measured is not None and measured.size > 1:
             lines.append(Line(name, *_thinned(measured), kind, kind == "second" and measured.size < 60))
-    return charts.curves("Loss", lines, "step", "loss") if lines else None
+    words = marked("engine", "Loss"), marked("engine", "step"), marked("engine", "loss")
+    title, step, loss = map(spoken, words)
+    return charts.curves(title, lines, step, loss) if lines else None
 
 
 def _thinned(curve: RunCurve) -> tuple[np.ndarray, np.ndarray]:
@@ -156,14 +180,22 @@ def _thinned(curve: RunCurve) -> tuple[np.ndarray, np.ndarray]:
 
 def _settings(run: RunFacts) -> list[tuple[str, str]]:
     usual = values_of(plain_config(run.kind))
-    rows = [("kind of training", run.task or run.kind), ("seed", str(run.seed))]
+    rows = [
+        (spoken(marked("engine", "kind of training")), run.task or run.kind),
+        (spoken(marked("engine", "seed")), str(run.seed)),
+    ]
     if run.way:
-        rows.append(("method, chosen by cross-validation", run.way))
+        rows.append((spoken(marked("engine", "method, chosen by cross-validation")), run.way))
     if run.data:
-        rows.append(("data", ", ".join(Path(place).name for place in run.data.splitlines() if place.strip())))
+        names = listed(Path(place).name for place in run.data.splitlines() if place.strip())
+        rows.append((spoken(marked("engine", "data")), names))
     if run.model and run.kind != "family":
-        rows.append(("began with", Path(run.model).name or run.model))
-    rows += [(f"{KNOWN.get(part, part)} rows", f"{count:,}") for part, count in run.rows.items() if count]
+        rows.append((spoken(marked("engine", "began with")), Path(run.model).name or run.model))
+    rows += [
+        (spoken(ROWS[part]) if part in ROWS else texts_name(part), f"{count:,}")
+        for part, count in run.rows.items()
+        if count
+    ]
     rows += [
         (name.replace("_", " "), str(value))
         for name, value in run.settings.items()
@@ -171,9 +203,9 @@ def _settings(run: RunFacts) -> list[tuple[str, str]]:
         and (_is_column(name, run) or (name not in PLACES and value != usual.get(name)))
     ]
     if run.parameters:
-        rows.append(("weights", f"{run.parameters:,}"))
+        rows.append((spoken(marked("engine", "weights")), f"{run.parameters:,}"))
     if run.device:
-        rows.append(("device", run.device))
+        rows.append((spoken(marked("engine", "device")), run.device))
     return list(dict.fromkeys(rows))
 
 
@@ -183,14 +215,18 @@ def _is_column(name: str, run: RunFacts) -> bool:
 
 def _commands(found: Reported) -> Iterator[Block]:
     if found.commands:
-        yield Section("Do it again", [Command(bare(line), name) for name, line in found.commands])
+        yield Section(
+            spoken(marked("engine", "Do it again")),
+            [Command(bare(line), name) for name, line in found.commands],
+        )
 
 
 def _measured_facts(found: Reported) -> Iterator[tuple[str, str]]:
     for one in found.scored:
-        yield "Measured on", f"{one.report.count:,} {one.texts}"
+        measured = told(marked("engine", "{count:,} {texts}"), count=one.report.count, texts=one.texts)
+        yield spoken(marked("engine", "Measured on")), measured
         if one.method:
-            yield "Interval", one.method
+            yield spoken(marked("engine", "Interval")), one.method
 
 
 def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer: str = "") -> Document:
@@ -200,17 +236,26 @@ def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer:
         score, name = run.score(), run.name or run.folder
         said = "" if score is None else measure(score.metric, score.value)
         span = "" if score is None else between(score.metric, score.interval)
-        count = f"{score.rows:,} {score.split}" if score is not None else ""
-        rows.append((name, run.task, str(run.seed), said, span, count, run.state))
+        count = ""
         if score is not None:
-            about = f"{name}: {said}" + (f" ({span})" if span else "")
+            texts = texts_name(score.split)
+            count = told(marked("engine", "{count:,} {texts}"), count=score.rows, texts=texts)
+        rows.append((name, run.task, str(run.seed), said, span, count, state_word(run.state)))
+        if score is not None:
+            about = captioned(name, with_interval(said, span, ""))
             dots.append((score.metric, charts.Dot(name, score.value, score.interval, said, about)))
-    table = Table(("run", "task", "seed", "score", "95 %", "rows", "state"), rows)
+    head = [spoken(one) for one in RUN_HEAD]
+    table = Table((*head[:4], "95 %", *head[4:]), rows)
     blocks: list[Block] = []
     metrics = {metric for metric, _dot in dots}
     if len(metrics) == 1 and len(dots) > 1:
         metric = metrics.pop()
         unit, scale = ("%", 100.0) if is_share(metric) else ("", 1.0)
         blocks.append(charts.dots(metric_name(metric), [dot for _, dot in dots], unit, scale))
-    facts = tuple((run.name or run.folder, f"seed {run.seed}, {Path(run.data).name}") for run in runs)
-    return Document(title, sentence, [Section("Runs", [*blocks, table])], facts, footer=footer or made_by())
+    facts = tuple((run.name or run.folder, _seed_and_data(run)) for run in runs)
+    section = Section(spoken(marked("engine", "Runs")), [*blocks, table])
+    return Document(title, sentence, [section], facts, footer=footer or made_by())
+
+
+def _seed_and_data(run: RunFacts) -> str:
+    return told(marked("engine", "seed {seed}, {data}"), seed=run.seed, data=Path(run.data).name)

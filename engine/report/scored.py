@@ -8,27 +8,63 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.errors import captioned, marked, sentences, spanned
 from engine.evaluation.baselines import MAJORITY, TFIDF, TRAINING_MAJORITY, Baseline
+from engine.evaluation.markdown import (
+    ACCURACY,
+    BASELINES,
+    CALIBRATION_ERROR,
+    FIGURES,
+    FITTED_HERE,
+    LESS,
+    REPEATING,
+    SEEN,
+    SLICE_HEAD,
+    TEXTS,
+    TRIED,
+    UNSEEN,
+    WEAK_SLICES,
+    slice_name,
+)
 from engine.evaluation.report import ScoreReport, f1_intervals
 from engine.evaluation.slices import Slice
 from engine.events import Steps
+from engine.language import said as told
+from engine.language import spoken
 from engine.report import charts
 from engine.report.blocks import Block, KeyNumber, KeyNumbers, Said, Section, Table
 from engine.report.charts import Dot
-from engine.report.numbers import above, between, decimal, measure, p_value, points, share
+from engine.report.numbers import (
+    above,
+    between,
+    decimal,
+    measure,
+    metric_name,
+    p_value,
+    points,
+    share,
+    with_interval,
+)
 from engine.train.scored import PEARSON
 
 MOST_CLASSES, MOST_DRAWN, MOST_SLICES, MOST_TEXTS = 200, 20, 30, 200
 NAMES = {
-    MAJORITY: "majority class",
-    TRAINING_MAJORITY: "majority class of the training rows",
-    TFIDF: "TF-IDF",
+    MAJORITY: marked("engine", "majority class"),
+    TRAINING_MAJORITY: marked("engine", "majority class of the training rows"),
+    TFIDF: marked("engine", "TF-IDF"),
 }
 ABOUT = {
-    MAJORITY: "always “{label}”, the majority class of these texts",
-    TRAINING_MAJORITY: "always “{label}”, the majority class of the training rows",
-    TFIDF: "TF-IDF with logistic regression, on the same training rows",
+    MAJORITY: marked("engine", "always “{label}”, the majority class of these texts"),
+    TRAINING_MAJORITY: marked("engine", "always “{label}”, the majority class of the training rows"),
+    TFIDF: marked("engine", "TF-IDF with logistic regression, on the same training rows"),
 }
+BESIDE = {  # what a difference is told from
+    MAJORITY: marked("engine", "the majority class"),
+    TRAINING_MAJORITY: marked("engine", "the majority class of the training rows"),
+    TFIDF: marked("engine", "TF-IDF"),
+}
+SCORE = marked("engine", "Score")
+INTERVAL = "95 %"  # head of a column
 
 
 @dataclass(frozen=True)
@@ -48,11 +84,9 @@ class Scored:
         """The score in one sentence."""
         report, metric = self.report, self.report.scored.metric
         span = between(metric, report.interval)
-        about = f" (95 %: {span})" if span else ""
-        said = (
-            f"{metric_name(metric)} {measure(metric, report.value)}{about} on {report.count:,} {self.texts}"
-        )
-        return said + "."
+        value = with_interval(measure(metric, report.value), span)
+        template = marked("engine", "{metric} {value} on {count:,} {texts}.")
+        return told(template, metric=metric_name(metric), value=value, count=report.count, texts=self.texts)
 
     @property
     def method(self) -> str:
@@ -73,10 +107,12 @@ def scored_of(
     return Scored(report, texts, baselines, slices, num_tried, spread, comparison)
 
 
-def metric_name(metric: str) -> str:
-    """Return what a metric is called: "macro_f1" is "Macro F1"."""
-    said = metric.replace("_", " ").replace(" f1", " F1")
-    return said[:1].upper() + said[1:]
+def texts_name(part: str, file: str = "") -> str:
+    """Return what texts are called that a model is measured on. part: of its run, "" for those of a file."""
+    if not part:
+        return told(marked("engine", "texts of {file}"), file=file)
+    names = {"validation": marked("engine", "validation rows"), "test": marked("engine", "test rows")}
+    return spoken(names[part]) if part in names else told(marked("engine", "{part} rows"), part=part)
 
 
 def interval_method(report: ScoreReport) -> str:
@@ -86,14 +122,17 @@ def interval_method(report: ScoreReport) -> str:
     count = report.count
     if report.is_of_hits:
         hits = int(report.scored.each.right.sum())
-        return f"Wilson’s score interval of {hits:,} right of {count:,}, 95 %"
+        template = marked("engine", "Wilson’s score interval of {hits:,} right of {count:,}, 95 %")
+        return told(template, hits=hits, count=count)
     if report.scored.each.score == PEARSON and report.groups is None:
-        return f"Fisher’s z-transformation over {count:,} texts, 95 %"
-    grouped = ", texts that repeat one another together" if report.groups is not None else ""
-    return f"resampling of {count:,} texts{grouped}, 95 %"
+        return told(marked("engine", "Fisher’s z-transformation over {count:,} texts, 95 %"), count=count)
+    if report.groups is None:
+        return told(marked("engine", "resampling of {count:,} texts, 95 %"), count=count)
+    grouped = marked("engine", "resampling of {count:,} texts, those that repeat one another together, 95 %")
+    return told(grouped, count=count)
 
 
-def score_section(found: Scored, title: str = "Score") -> Section:
+def score_section(found: Scored, title: str = "") -> Section:
     """Return the score on top of a report: the number, its interval, what it is beside."""
     report, scored = found.report, found.report.scored
     metric = scored.metric
@@ -101,16 +140,20 @@ def score_section(found: Scored, title: str = "Score") -> Section:
     if report.is_of_classes:
         keys.append(
             KeyNumber(
-                share(report.classes.summary()["macro_f1"]), "Macro F1", _spread(report.mean_f1_interval)
+                share(report.classes.summary()["macro_f1"]),
+                metric_name("macro_f1"),
+                _spread(report.mean_f1_interval),
             )
         )
-    keys.append(KeyNumber(f"{report.count:,}", "texts"))
+    keys.append(KeyNumber(f"{report.count:,}", spoken(TEXTS)))
     blocks: list[Block] = [KeyNumbers(keys)]
     blocks += [Said(text, level) for text, level in _remarks(found)]
     if found.baselines and report.is_of_classes:
-        blocks.append(charts.dots("Accuracy beside simple ways", list(_dots(found))))
+        blocks.append(
+            charts.dots(spoken(marked("engine", "Accuracy beside simple ways")), list(_dots(found)))
+        )
         blocks.append(_baselines(found.baselines))
-    return Section(title, blocks, found.texts)
+    return Section(title or spoken(SCORE), blocks, found.texts)
 
 
 def _spread(interval: tuple[float, float] | None) -> str:
@@ -120,39 +163,40 @@ def _spread(interval: tuple[float, float] | None) -> str:
 def _remarks(found: Scored) -> Iterator[tuple[str, str]]:
     report, scored = found.report, found.report.scored
     if scored.num_seen:
-        said = f"The model was trained on {scored.num_seen:,} of these texts."
+        seen = told(SEEN, count=scored.num_seen)
+        unseen = ""
         if report.unseen is not None:
             new, metric = report.unseen, scored.metric
-            said += f" Over the {new.count:,} that are new to it: {measure(metric, new.value)}"
-            said += f" ({between(metric, new.interval)})." if new.interval else "."
-        yield said, "look"
+            value = with_interval(measure(metric, new.value), between(metric, new.interval), "")
+            unseen = told(UNSEEN, count=new.count, value=value)
+        yield sentences([seen, unseen]), "look"
     if report.num_repeating:
-        yield f"{report.num_repeating:,} texts repeat others.", ""
+        yield told(REPEATING, count=report.num_repeating), ""
     if report.has_chosen:
-        yield "The temperature was fitted on half of these texts, so they do not test it.", "look"
+        yield spoken(FITTED_HERE), "look"
     for one in found.baselines:
         if one.difference.interval is not None:
             level = "fine" if one.difference.interval[0] > 0 else "look"
-            other = NAMES[one.name] if one.name == TFIDF else f"the {NAMES[one.name]}"
-            said = above(one.difference.value, one.difference.interval, other)
-            yield f"{said[:1].upper()}{said[1:]}; p {p_value(one.difference.p_value)}.", level
+            apart = above(one.difference.value, one.difference.interval, spoken(BESIDE[one.name]))
+            said = told(marked("engine", "{apart}; p {p}."), apart=apart, p=p_value(one.difference.p_value))
+            yield f"{said[:1].upper()}{said[1:]}", level
     if found.comparison:
         yield found.comparison, ""
 
 
 def _dots(found: Scored) -> Iterator[Dot]:
     report = found.report
-    rows = [("this model", report.value, report.interval, "a")]
-    rows += [(NAMES[one.name], one.accuracy, one.interval, "other") for one in found.baselines]
+    rows = [(spoken(marked("engine", "this model")), report.value, report.interval, "a")]
+    rows += [(spoken(NAMES[one.name]), one.accuracy, one.interval, "other") for one in found.baselines]
     for name, value, interval, kind in rows:
-        said = f"{name}: {share(value)} ({between('accuracy', interval)})"
+        said = captioned(name, with_interval(share(value), between("accuracy", interval), ""))
         yield Dot(name, value, interval, share(value), said, kind)
 
 
 def _baselines(baselines: Sequence[Baseline]) -> Table:
     rows = [
         (
-            ABOUT[one.name].format(label=one.label),
+            told(ABOUT[one.name], label=one.label),
             share(one.accuracy),
             between("accuracy", one.interval),
             points(one.difference.value, one.difference.interval),
@@ -160,7 +204,8 @@ def _baselines(baselines: Sequence[Baseline]) -> Table:
         )
         for one in baselines
     ]
-    return Table(("", "accuracy", "95 %", "the model less it", "p"), rows, "Baselines", is_folded=True)
+    head = ("", spoken(ACCURACY), INTERVAL, spoken(LESS), "p")
+    return Table(head, rows, spoken(BASELINES), is_folded=True)
 
 
 def detail_sections(found: Scored) -> Iterator[Section]:
@@ -170,26 +215,29 @@ def detail_sections(found: Scored) -> Iterator[Section]:
         yield _classes(found)
         confusion, names = report.classes.confusion, report.scored.each.names
         if confusion is not None and len(names) <= MOST_DRAWN:
-            drawing = charts.matrix("Confusion matrix", names, confusion)
+            title = spoken(marked("engine", "Confusion matrix"))
+            drawing = charts.matrix(title, names, confusion)
             rows = [
                 (name, *(f"{n:,}" for n in row)) for name, row in zip(names, confusion.tolist(), strict=True)
             ]
-            table = Table(("true \\ predicted", *names), rows, "Numbers", is_folded=True)
-            yield Section("Confusion matrix", [drawing, table], "rows: true labels; columns: predicted")
+            corner = spoken(marked("engine", "true \\ predicted"))
+            table = Table((corner, *names), rows, spoken(marked("engine", "Numbers")), is_folded=True)
+            hint = spoken(marked("engine", "rows: true labels; columns: predicted"))
+            yield Section(title, [drawing, table], hint)
         yield _calibration(report)
     elif report.scored.evaluated.per_label:
         rows = [
             (name, *(share(x) for x in one[:3]), f"{one[3]:,}")
             for name, one in report.scored.evaluated.per_label.items()
         ]
-        yield Section(
-            "By label", [Table(("label", "precision", "recall", "F1", "rows"), rows[:MOST_CLASSES])]
-        )
+        head = (spoken(marked("engine", "label")), *map(spoken, FIGURES), spoken(marked("engine", "rows")))
+        yield Section(spoken(marked("engine", "By label")), [Table(head, rows[:MOST_CLASSES])])
     if found.num_tried:
         yield _slices(found)
     metrics = report.scored.evaluated.metrics
     rows = [(metric_name(name), measure(name, value)) for name, value in metrics.items()]
-    yield Section("All measures", [Table(("measure", "value"), rows)])
+    head = (spoken(marked("engine", "measure")), spoken(marked("engine", "value")))
+    yield Section(spoken(marked("engine", "All measures")), [Table(head, rows)])
 
 
 def _classes(found: Scored) -> Section:
@@ -201,20 +249,22 @@ def _classes(found: Scored) -> Section:
         f1 = share(scores.f1[place])
         figures = (share(scores.precision[place]), share(scores.recall[place]))
         rows.append((name, *figures, f1, _spread(ends), f"{scores.support[place]:,}"))
-        said = f"{name}: F1 {f1}" + (f" ({_spread(ends)})" if ends else "")
+        said = captioned(name, f"F1 {with_interval(f1, _spread(ends), '')}")
         shown.append(Dot(name, float(scores.f1[place]), ends, f1, said))
     blocks: list[Block] = []
     if len(names) <= MOST_DRAWN:
-        blocks.append(charts.dots("F1 by class", shown))
-    blocks.append(Table(("class", "precision", "recall", "F1", "95 %", "texts"), rows))
-    return Section("By class", blocks, f"{len(names):,} classes")
+        blocks.append(charts.dots(spoken(marked("engine", "F1 by class")), shown))
+    head = (spoken(marked("engine", "class")), *map(spoken, FIGURES), INTERVAL, spoken(TEXTS))
+    blocks.append(Table(head, rows))
+    hint = told(marked("engine", "{count:,} classes"), count=len(names))
+    return Section(spoken(marked("engine", "By class")), blocks, hint)
 
 
 def _calibration(report: ScoreReport) -> Section:
     found = report.calibration
     rows = [
         (
-            f"{share(one.low)} to {share(one.high)}",
+            spanned(share(one.low), share(one.high)),
             f"{one.count:,}",
             share(one.confidence),
             share(one.accuracy),
@@ -222,19 +272,23 @@ def _calibration(report: ScoreReport) -> Section:
         )
         for one in found.bins
     ]
-    error = f"Expected calibration error {share(found.error)}"
-    error += f" ({_spread(found.interval)})" if found.interval else ""
-    said = [Said(f"{error}; by chance alone {share(found.chance)}.")]
+    error = with_interval(share(found.error), _spread(found.interval), "")
+    said = [Said(told(CALIBRATION_ERROR, error=error, chance=share(found.chance)))]
     if report.kept != 1.0:
-        said.append(
-            Said(f"Its probabilities are divided by a temperature of {report.kept:.2f}.", is_quiet=True)
-        )
-    table = Table(("confidence", "texts", "mean confidence", "accuracy", "95 %"), rows)
-    return Section("Calibration", [*said, table])
+        kept = marked("engine", "Its probabilities are divided by a temperature of {kept:.2f}.")
+        said.append(Said(told(kept, kept=report.kept), is_quiet=True))
+    head = (
+        spoken(marked("engine", "confidence")),
+        spoken(TEXTS),
+        spoken(marked("engine", "mean confidence")),
+        spoken(ACCURACY),
+        INTERVAL,
+    )
+    return Section(spoken(marked("engine", "Calibration")), [*said, Table(head, rows)])
 
 
 def _slices(found: Scored) -> Section:
-    tried = f"{len(found.slices)} of {found.num_tried:,} slices that were tried, corrected for so many."
+    tried = told(TRIED, found=len(found.slices), count=found.num_tried)
     rows = [
         (
             slice_name(one),
@@ -245,15 +299,8 @@ def _slices(found: Scored) -> Section:
         )
         for one in found.slices[:MOST_SLICES]
     ]
-    table = [Table(("slice", "texts", "right", "the rest", "p"), rows)] if rows else []
-    return Section("Weak slices", [Said(tried), *table])
-
-
-def slice_name(one: Slice) -> str:
-    """Return what a slice is of."""
-    if one.kind == "length":
-        return f"{one.low:,} to {one.high:,} characters"
-    return f"contains “{one.value}”" if one.kind == "word" else f"{one.name} is “{one.value}”"
+    table = [Table((*map(spoken, SLICE_HEAD), "p"), rows)] if rows else []
+    return Section(spoken(WEAK_SLICES), [Said(tried), *table])
 
 
 def texts_section(report: ScoreReport) -> Section:
@@ -271,5 +318,12 @@ def texts_section(report: ScoreReport) -> Section:
         )
         for place in wrong[:MOST_TEXTS]
     ]
-    table = Table(("line", "true", "predicted", "confidence", "text"), rows)
-    return Section("Misclassified texts", [table], f"{len(wrong):,} of {report.count:,}")
+    head = (
+        spoken(marked("engine", "line")),
+        spoken(marked("engine", "true")),
+        spoken(marked("engine", "predicted")),
+        spoken(marked("engine", "confidence")),
+        spoken(marked("engine", "text")),
+    )
+    hint = told(marked("engine", "{count:,} of {total:,}"), count=len(wrong), total=report.count)
+    return Section(spoken(marked("engine", "Misclassified texts")), [Table(head, rows)], hint)

@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from engine.errors import UserError
+from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Finished, Judged, Noted, Started, Step
 from engine.files import open_regular
+from engine.language import spoken
 from engine.runs.marks import MARKS, read_marks
 from engine.settings.config import values_of
 from engine.train.metrics import SHARES, wilson_interval
@@ -31,6 +32,19 @@ _HEADS = tuple(f'{{"event": "{name}"'.encode() for name in ("started", "noted", 
 FILES = (CONFIG, STATUS, METRICS, MARKS)  # what tells that a run has changed
 CROSS_VALIDATION = "cross-validation"
 _TASKS = {"pretrain": "pretraining", "family": "family"}  # where the settings name none
+
+STATE_WORDS = {
+    "running": marked("word", "running"),
+    "finished": marked("word", "finished"),
+    "stopped": marked("word", "stopped"),
+    "failed": marked("word", "failed"),
+    "crashed": marked("word", "crashed"),
+}
+
+
+def state_word(state: str) -> str:
+    """Return what people are told of a run's state."""
+    return spoken(STATE_WORDS[state], "word") if state in STATE_WORDS else state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,12 +128,12 @@ def test_a_card_tells_what_is_known_and_that_the_rest_is_not(tmp_path: Path) -> 
         "Labels: `bad`, `good`.",
         "For short reviews.",
         "`films.csv`",
-        "1,000 train, 100 validation",
+        "1,000 training, 100 validation",
         "| validation | accuracy | 0.8000 | 0.7112 to 0.8666 | 100 |",
         "Over 3 seeds, validation accuracy is 0.8500 ± 0.0500",
         "- num_epochs: 2",
         "One label is never found.",
-        "there was no test part",
+        "There was no test part",
         "unknown to the run",
     ):
         assert said in text, said

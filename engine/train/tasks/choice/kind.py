@@ -30,7 +30,7 @@ class Choosing(OfRows):
     """Which of 2 to 9 endings continues a text."""
 
     name = Choice.name
-    does = "chooses which of several endings continues a text"
+    does = marked("engine", "chooses which of several endings continues a text")
     reading = RightEnding()
     setup = ChoiceSetup
     has_temperature = True

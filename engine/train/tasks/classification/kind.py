@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from engine.errors import Sentence
+from engine.errors import Sentence, marked
 from engine.settings.finetune import AdaptConfig, DataConfig
 from engine.train.adapt import WEIGHTED, label_weights, on_rare
 from engine.train.prepare import Setup
@@ -20,7 +20,7 @@ class Classifying(OfRows):
     """One label for a text or a pair of texts."""
 
     name = Classification.name
-    does, pipeline = "answers a text with one label", '"text-classification"'
+    does, pipeline = marked("engine", "answers a text with one label"), '"text-classification"'
     problem = "single_label_classification"
     reading = OneLabel()
     counts_words = has_temperature = True

@@ -32,7 +32,7 @@ class Correcting(OfRows):
     """The right piece for each piece of a text."""
 
     name = Correction.name
-    does = "corrects a text piece by piece"
+    does = marked("engine", "corrects a text piece by piece")
     reading = RightText()
     setup = CorrectingSetup
     reads_windows = True

@@ -44,7 +44,7 @@ class MultiLabelling(OfRows):
     """Several labels for a text or a pair of texts, or none."""
 
     name = MultiLabel.name
-    does = "answers a text with any of several labels"
+    does = marked("engine", "answers a text with any of several labels")
     pipeline = '"text-classification", top_k=None'
     problem = "multi_label_classification"
     reading = SeveralLabels()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import Sentence
+from engine.errors import Sentence, marked
 from engine.events import Evaluated, Event, Steps
 from engine.model.heads import QuestionAnswering
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
@@ -31,7 +31,8 @@ class AnsweringQuestions(Kind):
     """Where in a passage the answer to a question stands."""
 
     name = QuestionTask.name
-    does = "marks the answer to a question in a passage"  # `transformers` has no pipeline for it any more
+    # `transformers` has no pipeline for it any more
+    does = marked("engine", "marks the answer to a question in a passage")
     has_marks = True
     head = QuestionAnswering
     setup = QuestionSetup

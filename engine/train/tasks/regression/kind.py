@@ -52,7 +52,7 @@ class Regressing(OfRows):
     """A number for a text or a pair of texts."""
 
     name = Regression.name
-    does, pipeline = "answers a text with a number", '"text-classification"'
+    does, pipeline = marked("engine", "answers a text with a number"), '"text-classification"'
     problem = "regression"
     reading = OneNumber()
     setup = NumbersSetup

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import Sentence
+from engine.errors import Sentence, marked
 from engine.events import Event, Steps
 from engine.model.heads import TokenClassifier
 from engine.settings.finetune import AdaptConfig, DataConfig, FineTuneConfig
@@ -30,7 +30,7 @@ class TokenLabelling(Kind):
     """A tag for each word of a text."""
 
     name = TokenLabels.name
-    does = "answers each word of a text with a tag"
+    does = marked("engine", "answers each word of a text with a tag")
     pipeline = '"token-classification", aggregation_strategy="first"'
     least_rate = 3e-4  # most words are none: at 1e-4 nothing else was learned in 60 steps of tweets
     has_marks = True
