@@ -17790,6 +17790,10 @@ meaning | sentence colours it.</source>
         <translation> 把划分的随机种子设为 {seed}，与它训练时相同，这些文本就仍然是留出的。</translation>
     </message>
     <message>
+        <source>, 95 % for the mean {low:.4f} to {high:.4f}</source>
+        <translation>，均值的 95 % 区间为 {low:.4f} 至 {high:.4f}</translation>
+    </message>
+    <message>
         <source>--answer works only with --target mask. Omit it.</source>
         <translation>--answer 只能与 --target mask 一起使用。请去掉它。</translation>
     </message>
@@ -17910,6 +17914,10 @@ meaning | sentence colours it.</source>
         <translation>922 个问题，各配一段维基百科文字。这段文字要么含有答案，要么来自同一条目的另一段落、不含答案。文本对，两个标签。预训练模型一分钟就能学会，随机权重学不会。</translation>
     </message>
     <message>
+        <source>95 % over rows</source>
+        <translation>各行的 95 % 区间</translation>
+    </message>
+    <message>
         <source>96 texts of everyday life with four endings each, of which one continues the text. Written for Cloze. By chance one answer in four is right. The starter gets about six in ten with batch size 8 and 10 epochs.</source>
         <translation>96 条日常生活文本，各有四个结尾，其中一个是正确的续写。为 Cloze 编写。随机情况下四个能答对一个。批大小为 8、训练 10 轮时，入门模型十个约答对六个。</translation>
     </message>
@@ -17918,8 +17926,20 @@ meaning | sentence colours it.</source>
         <translation>96 条文本，各有 4 个结尾</translation>
     </message>
     <message>
+        <source>; from the layers of {name}</source>
+        <translation>；从 {name} 的各层开始</translation>
+    </message>
+    <message>
         <source>A BERT that read far more: “bank” as one word</source>
         <translation>读得多得多的 BERT：“bank”还是一个词</translation>
+    </message>
+    <message>
+        <source>A BERT that {does}, {count:,} parameters.</source>
+        <translation>一个 BERT：{does}，{count:,} 个参数。</translation>
+    </message>
+    <message>
+        <source>A BERT that {does}.</source>
+        <translation>一个 BERT：{does}。</translation>
     </message>
     <message>
         <source>A CamemBERT, a RoBERTa of French. Only separators show where the second text begins.</source>
@@ -17968,6 +17988,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>A fact that a model may have picked up from its texts.</source>
         <translation>一个事实，模型可能已从读过的文本中学到。</translation>
+    </message>
+    <message>
+        <source>A family of {count} language models</source>
+        <translation>{count} 个语言模型组成的家族</translation>
     </message>
     <message>
         <source>A further share that is measured once, at the end, with the best checkpoint.</source>
@@ -18234,6 +18258,14 @@ meaning | sentence colours it.</source>
         <translation>教师模型只认识自己的词片，不认识由文本生成的词片。请把它的 vocab.txt 作为 {field}，或继续训练一个使用这些词片的模型。</translation>
     </message>
     <message>
+        <source>A temperature of {value:.2f}, fitted on {count:,} texts, brings it from {before} to {after} on the other {others:,}.</source>
+        <translation>用 {count:,} 条文本拟合的温度 {value:.2f}，在其余 {others:,} 条上把它从 {before} 变为 {after}。</translation>
+    </message>
+    <message>
+        <source>A temperature of {value:.2f}, fitted on {count:,} {part} rows, brings it from {before} to {after} here.</source>
+        <translation>用 {count:,} 个{part}行拟合的温度 {value:.2f}，在这里把它从 {before} 变为 {after}。</translation>
+    </message>
+    <message>
         <source>A text becomes a row of numbers</source>
         <translation>文本变成一行数字</translation>
     </message>
@@ -18306,6 +18338,10 @@ meaning | sentence colours it.</source>
         <translation>梯度累积</translation>
     </message>
     <message>
+        <source>Accuracy beside simple ways</source>
+        <translation>与简单方法相比的准确率</translation>
+    </message>
+    <message>
         <source>Accuracy hides the smallest label. Look at its F1.</source>
         <translation>准确率会掩藏最小的标签。请看它的 F1。</translation>
     </message>
@@ -18346,6 +18382,14 @@ meaning | sentence colours it.</source>
         <translation>远距离的一致：在那里的是 keys，不是 cabinet。</translation>
     </message>
     <message>
+        <source>All measures</source>
+        <translation>全部指标</translation>
+    </message>
+    <message>
+        <source>All other settings are the defaults of Cloze.</source>
+        <translation>其余设置均为 Cloze 的默认值。</translation>
+    </message>
+    <message>
         <source>All questions about a passage are kept together.</source>
         <translation>同一篇章的所有问题放在一起。</translation>
     </message>
@@ -18354,8 +18398,16 @@ meaning | sentence colours it.</source>
         <translation>所有问题汇成一张表</translation>
     </message>
     <message>
+        <source>All questions to all members</source>
+        <translation>向所有成员提出的所有问题</translation>
+    </message>
+    <message>
         <source>All that is new: one small head</source>
         <translation>新增的只有一个小小的头</translation>
+    </message>
+    <message>
+        <source>All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best and those that are not clearly worse by a paired test over the same questions, with Holm’s correction over the members, but never a member that is not above chance, or no better than before training. Perplexity from the left and pseudo-perplexity from both sides cannot be compared: one predicts a word from what comes before it, the other from all the rest. The words in the blanks are guessed by all members that give probabilities, each from what it may see, among the known words only.</source>
+        <translation>所有成员都在 {text} 上训练，{budget}，共用一个整词词表；词表外的词对每个成员都是 [UNK]。区间均为 95 %。**粗体**为最佳成员，以及在相同问题上经配对检验（对各成员做 Holm 校正）并不明显更差的成员；但不高于随机水平、或不优于训练之前的成员从不加粗。从左侧计算的困惑度与从两侧计算的伪困惑度不能互相比较：前者只根据前文预测一个词，后者根据其余全部文字。空中的词由所有能给出概率的成员来猜，各凭其所见，且只在已知词中选择。</translation>
     </message>
     <message>
         <source>All {count} rows got the same answer, {label}. If they should differ, measure the model on rows with known labels: it may know only one answer.</source>
@@ -18582,6 +18634,14 @@ meaning | sentence colours it.</source>
         <translation>微调的 BERT 比词对计数（n-gram）答对更多。</translation>
     </message>
     <message>
+        <source>BERT has not passed {above} with the {words:,} words that it read: it fills {share:.1f} %, {above} {above_share:.1f} %.</source>
+        <translation>BERT 读了 {words:,} 个词，仍未超过 {above}：它填对 {share:.1f} %，{above} 填对 {above_share:.1f} %。</translation>
+    </message>
+    <message>
+        <source>BERT reads pairs of sentences and masks 15 % of the words. GPT is the first one, with the norm after each sum. ELMo reads words where the paper reads characters. CBOW and skip-gram are gensim’s.</source>
+        <translation>BERT 读取句子对，并掩盖 15 % 的词。GPT 是第一代，归一化在每次相加之后。ELMo 读取的是词，而论文中读取的是字符。CBOW 和 skip-gram 由 gensim 实现。</translation>
+    </message>
+    <message>
         <source>BERT writes with 30,522 pieces. A word that is not one of them is split, from the left, into the longest pieces that are. ## marks one that continues a word.</source>
         <translation>BERT 用 30,522 个词片书写。不在其中的词，从左起拆成词表里尽可能长的词片。## 表示接续前面的词片。</translation>
     </message>
@@ -18650,6 +18710,10 @@ meaning | sentence colours it.</source>
         <translation>bank：存钱的地方。</translation>
     </message>
     <message>
+        <source>Baselines</source>
+        <translation>基线</translation>
+    </message>
+    <message>
         <source>Batch size</source>
         <translation>批大小</translation>
     </message>
@@ -18682,6 +18746,14 @@ meaning | sentence colours it.</source>
         <translation>另一文本中填对的空，BERT 按实际做法训练</translation>
     </message>
     <message>
+        <source>Blanks filled, by words read</source>
+        <translation>随阅读词数填对的空</translation>
+    </message>
+    <message>
+        <source>Blanks filled, by words read, in the first training</source>
+        <translation>第一次训练中，随阅读词数填对的空</translation>
+    </message>
+    <message>
         <source>Both sides at once (BERT) fill more blanks than each side alone (ELMo).</source>
         <translation>两侧同时（BERT）比两侧分开（ELMo）填对更多的空。</translation>
     </message>
@@ -18708,6 +18780,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Bulgarian</source>
         <translation>保加利亚语</translation>
+    </message>
+    <message>
+        <source>By class</source>
+        <translation>按类别</translation>
+    </message>
+    <message>
+        <source>By label</source>
+        <translation>按标签</translation>
     </message>
     <message>
         <source>By perplexity, {member} is less than twice as good as word frequencies: it has not learned enough.</source>
@@ -18746,6 +18826,10 @@ meaning | sentence colours it.</source>
         <translation>CSV、TSV、JSON lines、Excel、OpenDocument、Parquet 或 SQLite</translation>
     </message>
     <message>
+        <source>Calibration</source>
+        <translation>校准</translation>
+    </message>
+    <message>
         <source>Cannot continue a text, and guesses each blank on its own.</source>
         <translation>不能续写文本，并且各空分别猜测。</translation>
     </message>
@@ -18756,6 +18840,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Check whether text and label belong together at all, or use a model that knows the language.</source>
         <translation>检查文本与标签究竟是否对应，或使用懂这种语言的模型。</translation>
+    </message>
+    <message>
+        <source>Checked</source>
+        <translation>已核对</translation>
     </message>
     <message>
         <source>Checking</source>
@@ -18816,6 +18904,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Choose another file.</source>
         <translation>请选择其他文件。</translation>
+    </message>
+    <message>
+        <source>Claims and verdicts</source>
+        <translation>论断与结论</translation>
+    </message>
+    <message>
+        <source>Classes</source>
+        <translation>类别</translation>
     </message>
     <message>
         <source>Classifier</source>
@@ -18938,6 +19034,10 @@ meaning | sentence colours it.</source>
         <translation>列 {text} 和列 {right} 的文本只有少数字符不同，因此任务是文本纠错：把前者纠正为后者。</translation>
     </message>
     <message>
+        <source>Columns: {names}</source>
+        <translation>列：{names}</translation>
+    </message>
+    <message>
         <source>Compare with the next one: one word makes all the difference.</source>
         <translation>与下一句比较：一个词之差，结果全然不同。</translation>
     </message>
@@ -18966,12 +19066,28 @@ meaning | sentence colours it.</source>
         <translation>以 bfloat16 计算，有三位有效数字。实测时，这个处理器用它训练的速度是 float32 的 {gain:.1f} 倍。权重以 float32 保存。计算精度选 float32 时，有七位有效数字。</translation>
     </message>
     <message>
+        <source>Computed with</source>
+        <translation>计算环境</translation>
+    </message>
+    <message>
         <source>Computing frozen layers</source>
         <translation>正在计算冻结的层</translation>
     </message>
     <message>
         <source>Computing vectors</source>
         <translation>正在计算向量</translation>
+    </message>
+    <message>
+        <source>Confirmed</source>
+        <translation>已证实</translation>
+    </message>
+    <message>
+        <source>Confusion matrix</source>
+        <translation>混淆矩阵</translation>
+    </message>
+    <message>
+        <source>Confusion matrix: a row for each true class</source>
+        <translation>混淆矩阵：每行为一个真实类别</translation>
     </message>
     <message>
         <source>Contrastive pairs, then a regression</source>
@@ -19022,6 +19138,10 @@ meaning | sentence colours it.</source>
         <translation>数据 sha256</translation>
     </message>
     <message>
+        <source>Date</source>
+        <translation>日期</translation>
+    </message>
+    <message>
         <source>DeBERTa’s replaced words</source>
         <translation>DeBERTa 的替换词头</translation>
     </message>
@@ -19044,6 +19164,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>DistilBERT’s classifier</source>
         <translation>DistilBERT 的分类器</translation>
+    </message>
+    <message>
+        <source>Do it again</source>
+        <translation>重现方法</translation>
     </message>
     <message>
         <source>Documents begin at headings like “= Title =”, as in WikiText.</source>
@@ -19318,8 +19442,20 @@ meaning | sentence colours it.</source>
         <translation>从两者之一排除这些行。</translation>
     </message>
     <message>
+        <source>Expected calibration error {error}; by chance alone {chance}.</source>
+        <translation>期望校准误差 {error}；仅由随机性造成的为 {chance}。</translation>
+    </message>
+    <message>
         <source>Exporting</source>
         <translation>正在导出</translation>
+    </message>
+    <message>
+        <source>F1</source>
+        <translation>F1</translation>
+    </message>
+    <message>
+        <source>F1 by class</source>
+        <translation>各类别的 F1</translation>
     </message>
     <message>
         <source>Feed-forward norm</source>
@@ -19412,6 +19548,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>First length</source>
         <translation>起始长度</translation>
+    </message>
+    <message>
+        <source>Fisher’s z-transformation over {count:,} texts, 95 %</source>
+        <translation>对 {count:,} 条文本的 Fisher z 变换，95 %</translation>
     </message>
     <message>
         <source>Fit as many of these epochs as possible into so many minutes. The speed is measured first, and the learning rate reaches its end in time. 0: all epochs.</source>
@@ -19770,6 +19910,10 @@ meaning | sentence colours it.</source>
         <translation>{name}（{family}）的得分还取决于词与词之间的距离。“逐步剖析”不能显示这样的模型。请选择其他模型。</translation>
     </message>
     <message>
+        <source>Inconclusive</source>
+        <translation>尚无定论</translation>
+    </message>
+    <message>
         <source>Inconclusive: column {column} has one label only. Agreement beyond chance needs two in each column.</source>
         <translation>尚无定论：列 {column} 只有一个标签。要衡量超出随机水平的一致性，每列至少需要两个标签。</translation>
     </message>
@@ -19796,6 +19940,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Integrated gradients</source>
         <translation>积分梯度</translation>
+    </message>
+    <message>
+        <source>Interval</source>
+        <translation>区间</translation>
     </message>
     <message>
         <source>Is the question answered?</source>
@@ -19858,8 +20006,32 @@ meaning | sentence colours it.</source>
         <translation>看起来是问题：{question} 针对 {context} 提问，后者含有 {answer}。</translation>
     </message>
     <message>
+        <source>It reads the first {count} pieces of a text and truncates what is longer, as in training.</source>
+        <translation>与训练时相同，它读取文本的前 {count} 个词片，截断其余部分。</translation>
+    </message>
+    <message>
+        <source>It reads the first {count} pieces of a text and truncates what is longer.</source>
+        <translation>它读取文本的前 {count} 个词片，截断其余部分。</translation>
+    </message>
+    <message>
+        <source>It reads {count} pieces at once. Cloze, and answer.py where it is with the graph, read a longer text in overlapping windows. Other programs may truncate it there.</source>
+        <translation>它一次读取 {count} 个词片。更长的文本，Cloze 以及随计算图附带的 answer.py 会用重叠的窗口读取；其他程序可能会在此处截断。</translation>
+    </message>
+    <message>
+        <source>It reads {count} pieces of a text, as in training: a quarter from its beginning, the rest from its end. Cloze and answer.py drop the middle, other programs truncate the end.</source>
+        <translation>与训练时相同，它读取文本的 {count} 个词片：四分之一取自开头，其余取自结尾。Cloze 和 answer.py 舍去中间，其他程序会截断结尾。</translation>
+    </message>
+    <message>
+        <source>It reads {count} pieces of a text: a quarter from its beginning, the rest from its end. Cloze and answer.py drop the middle, other programs truncate the end.</source>
+        <translation>它读取文本的 {count} 个词片：四分之一取自开头，其余取自结尾。Cloze 和 answer.py 舍去中间，其他程序会截断结尾。</translation>
+    </message>
+    <message>
         <source>It was asked for, whatever cross-validation finds.</source>
         <translation>已指定使用它，不论交叉验证结果如何。</translation>
+    </message>
+    <message>
+        <source>It was not measured, because no rows were held out.</source>
+        <translation>没有留出任何行，因此未做评估。</translation>
     </message>
     <message>
         <source>Italian</source>
@@ -19868,6 +20040,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Its answer is praise, with 96.5 %. For the same sentence with every word masked, praise has 21.9 %. In log-odds “moving” (+1.14) adds most, then “warmth” (+0.94), and “.” (−0.03) least. All words together make up the whole difference, within 1 %.</source>
         <translation>它的回答是好评，概率 96.5%。同一个句子把所有词都掩盖后，好评只有 21.9%。以对数几率计，“moving”（+1.14）贡献最大，其次是“warmth”（+0.94），“.”（−0.03）最小。所有词加起来就是全部差值，误差不到 1%。</translation>
+    </message>
+    <message>
+        <source>Its folder does not say what it was trained on.</source>
+        <translation>它的文件夹没有说明训练数据。</translation>
+    </message>
+    <message>
+        <source>Its probabilities are divided by a temperature of {kept:.2f}.</source>
+        <translation>它的概率已用温度 {kept:.2f} 缩放。</translation>
     </message>
     <message>
         <source>Its run {run} is a link to another place, and was not touched.</source>
@@ -19982,6 +20162,14 @@ meaning | sentence colours it.</source>
         <translation>出现过但从未预测的标签：{labels}（{count} 个，共 {total} 个）。</translation>
     </message>
     <message>
+        <source>Labels: {names} and {more} more.</source>
+        <translation>标签：{names}，另有 {more} 个。</translation>
+    </message>
+    <message>
+        <source>Labels: {names}.</source>
+        <translation>标签：{names}。</translation>
+    </message>
+    <message>
         <source>Languages without a BERT of their own, and several at once</source>
         <translation>没有专门 BERT 的语言，或同时处理多种语言</translation>
     </message>
@@ -20046,8 +20234,24 @@ meaning | sentence colours it.</source>
         <translation>让分类器读取学到的各层混合，而不是最后一层，就像 Peters et al. 2018 对 ELMo 所做的那样。编码器冻结时帮助最大。其他工具不支持这种混合。</translation>
     </message>
     <message>
+        <source>Licence and origin of the data: unknown to the run. Fill them in.</source>
+        <translation>数据的许可和来源：训练记录中没有，请自行填写。</translation>
+    </message>
+    <message>
+        <source>Licence and origin: unknown here.</source>
+        <translation>许可和来源：此处未知。</translation>
+    </message>
+    <message>
+        <source>Licence and origin: {name}, the card that it came with, names them.</source>
+        <translation>许可和来源：见随模型附带的卡片 {name}。</translation>
+    </message>
+    <message>
         <source>Like bert-base-chinese, but from more text and with whole words masked</source>
         <translation>与 bert-base-chinese 类似，但训练文本更多，并采用全词掩码</translation>
+    </message>
+    <message>
+        <source>Limits</source>
+        <translation>局限</translation>
     </message>
     <message>
         <source>Line {lines} of {name} cannot be used: {first}</source>
@@ -20338,6 +20542,10 @@ meaning | sentence colours it.</source>
         <translation>正在查找未知词</translation>
     </message>
     <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
         <source>Lower case</source>
         <translation>转为小写</translation>
     </message>
@@ -20404,6 +20612,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>Mean of the last four layers</source>
         <translation>最后四层的均值</translation>
+    </message>
+    <message>
+        <source>Measure it again</source>
+        <translation>重新评估</translation>
+    </message>
+    <message>
+        <source>Measure it on the {texts}</source>
+        <translation>在{texts}上评估</translation>
+    </message>
+    <message>
+        <source>Measured on</source>
+        <translation>测量数据</translation>
     </message>
     <message>
         <source>Measured on {count:,} {on}: {metric} {whole} at full precision, {small} in 8 bits.</source>
@@ -20478,6 +20698,10 @@ meaning | sentence colours it.</source>
         <translation>采用的方法</translation>
     </message>
     <message>
+        <source>Method, chosen by cross-validation: {way}</source>
+        <translation>方法（由交叉验证选定）：{way}</translation>
+    </message>
+    <message>
         <source>Minutes</source>
         <translation>分钟</translation>
     </message>
@@ -20488,6 +20712,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Minutes on task text</source>
         <translation>任务文本的分钟数</translation>
+    </message>
+    <message>
+        <source>Misclassified texts</source>
+        <translation>分类错误的文本</translation>
     </message>
     <message>
         <source>Mix of layers</source>
@@ -20754,6 +20982,10 @@ meaning | sentence colours it.</source>
         <translation>没有剩下可用于训练的文本。</translation>
     </message>
     <message>
+        <source>No verdict from this family</source>
+        <translation>此家族无法得出结论</translation>
+    </message>
+    <message>
         <source>No word carries a tag other than O.</source>
         <translation>没有一个词带有 O 以外的标记。</translation>
     </message>
@@ -20784,6 +21016,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>None of the {num_rows:,} rows can be used. {first}</source>
         <translation>{num_rows:,} 行都无法使用。{first}</translation>
+    </message>
+    <message>
+        <source>Not confirmed here</source>
+        <translation>在此未证实</translation>
     </message>
     <message>
         <source>Not exactly.</source>
@@ -20842,6 +21078,10 @@ meaning | sentence colours it.</source>
         <translation>这里不需要：位置的向量（{count} 个张量）。只有预训练才读取它们。</translation>
     </message>
     <message>
+        <source>Notes</source>
+        <translation>备注</translation>
+    </message>
+    <message>
         <source>Nothing can be read, because the input of this process is closed.</source>
         <translation>无法读取任何内容，因为此进程的输入已关闭。</translation>
     </message>
@@ -20858,6 +21098,10 @@ meaning | sentence colours it.</source>
         <translation>不做任何更改：大写字母、重音符号和全角字母都保留。</translation>
     </message>
     <message>
+        <source>Nothing is known of them, because it was not made by a run here. Measure it before using it.</source>
+        <translation>结果未知，因为它不是由这里的训练得到的。使用前请先评估。</translation>
+    </message>
+    <message>
         <source>Nothing is masked in this text. Write [MASK] in place of a word.</source>
         <translation>这段文本没有掩盖任何词。请用 [MASK] 代替一个词。</translation>
     </message>
@@ -20868,6 +21112,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Nothing is removed: capitals, accents and every blank stay. A letter and the accent behind it become one character.</source>
         <translation>不去除任何内容：大写字母、重音符号和每个空白都保留。字母与其后的重音符号合成一个字符。</translation>
+    </message>
+    <message>
+        <source>Nothing was measured beyond rows like these: other topics, languages, people, years.</source>
+        <translation>除了这类行之外没有做过任何评估：其他主题、语言、人群、年份均未知。</translation>
     </message>
     <message>
         <source>Number formats of an old workbook are not read: 12% is 0.12, and 00042 is 42. Save it as .xlsx to keep them.</source>
@@ -20882,6 +21130,10 @@ meaning | sentence colours it.</source>
         <translation>文本的编号</translation>
     </message>
     <message>
+        <source>Numbers</source>
+        <translation>数值</translation>
+    </message>
+    <message>
         <source>Numbers and dates in other formats: {count}. They are read in full, as 1234.5 and 2024-05-01.</source>
         <translation>采用其他格式的数字和日期：{count} 个。按完整形式读取，例如 1234.5 和 2024-05-01。</translation>
     </message>
@@ -20892,6 +21144,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Numbers in the vector of a word or of a position, a multiple of 8.</source>
         <translation>词或位置的向量有多少个数，须为 8 的倍数。</translation>
+    </message>
+    <message>
+        <source>Numbers of this figure</source>
+        <translation>此图的数值</translation>
     </message>
     <message>
         <source>Numbers with a format such as 0% or 00000: {count}. They are read as shown.</source>
@@ -21090,6 +21346,10 @@ meaning | sentence colours it.</source>
         <translation>1 行的标签改为“{label}”</translation>
     </message>
     <message>
+        <source>One seed. Another may reach more or less than the interval over rows shows.</source>
+        <translation>只用了一个随机种子。换一个种子，得分可能高于或低于各行区间所示。</translation>
+    </message>
+    <message>
         <source>One sentence proves little. Over hundreds, ELMo and BERT, which read both sides in order, fill four blanks in ten. Those that read the left side alone fill fewer than three.</source>
         <translation>一个句子说明不了什么。在几百个句子上，按词序读两侧的 ELMo 和 BERT 十个空能填对四个，只读左侧的填不到三个。</translation>
     </message>
@@ -21196,6 +21456,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>OpenDocument spreadsheet</source>
         <translation>OpenDocument 电子表格</translation>
+    </message>
+    <message>
+        <source>Over the {count:,} that are new to it: {value}.</source>
+        <translation>在它没见过的 {count:,} 条上：{value}。</translation>
+    </message>
+    <message>
+        <source>Over {count} seeds, {part} {metric} is {mean:.4f} ± {spread:.4f}{about} (by seed {each}).</source>
+        <translation>{count} 个随机种子的{part} {metric} 为 {mean:.4f} ± {spread:.4f}{about}（各种子：{each}）。</translation>
     </message>
     <message>
         <source>Overfitting since epoch {epoch}: validation loss rises ({low} to {high}) while training loss falls.</source>
@@ -21406,6 +21674,10 @@ meaning | sentence colours it.</source>
         <translation>冻结编码器上的回归</translation>
     </message>
     <message>
+        <source>Remarks</source>
+        <translation>提示</translation>
+    </message>
+    <message>
         <source>Remove them from the file, unless the task is about them.</source>
         <translation>从文件中删除它们，除非任务正与它们有关。</translation>
     </message>
@@ -21440,6 +21712,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Reported elsewhere: Gemma-2 9B, by Ollama on a MacBook Pro, labelled 7,000 rows in 45 minutes, 2.6 rows per second (Towards Data Science, 2026).</source>
         <translation>其他来源的报告：Gemma-2 9B 通过 Ollama 在 MacBook Pro 上用 45 分钟标注了 7,000 行，每秒 2.6 行（Towards Data Science，2026）。</translation>
+    </message>
+    <message>
+        <source>Results</source>
+        <translation>结果</translation>
     </message>
     <message>
         <source>Review the first ones. Many further down are correct, but hard.</source>
@@ -21494,8 +21770,16 @@ meaning | sentence colours it.</source>
         <translation>同时出现在两个文件中的行，测的是记忆而不是能力，得分会显得过好。</translation>
     </message>
     <message>
+        <source>Rows: {counts}</source>
+        <translation>行数：{counts}</translation>
+    </message>
+    <message>
         <source>Rule of Krippendorff (2004): alpha from 0.8 is good, from 0.667 tentative, below that too low.</source>
         <translation>Krippendorff（2004）的准则：alpha 不低于 0.8 为良好，不低于 0.667 可作初步结论，更低则不够。</translation>
+    </message>
+    <message>
+        <source>Runs</source>
+        <translation>训练记录</translation>
     </message>
     <message>
         <source>Russian</source>
@@ -21554,6 +21838,10 @@ meaning | sentence colours it.</source>
         <translation>标记方案</translation>
     </message>
     <message>
+        <source>Score</source>
+        <translation>得分</translation>
+    </message>
+    <message>
         <source>Scored by the rule of CMRC 2018, because the passages are Chinese: characters, and F1 by the longest common stretch.</source>
         <translation>篇章是中文，因此按 CMRC 2018 的规则计分：以字为单位，F1 取最长公共子串。</translation>
     </message>
@@ -21582,6 +21870,10 @@ meaning | sentence colours it.</source>
         <translation>随机种子</translation>
     </message>
     <message>
+        <source>Seed: {seed}</source>
+        <translation>随机种子：{seed}</translation>
+    </message>
+    <message>
         <source>Seeds</source>
         <translation>随机种子数</translation>
     </message>
@@ -21608,6 +21900,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Set the first line as the header.</source>
         <translation>把第一行设为表头。</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
     </message>
     <message>
         <source>Several labels</source>
@@ -21734,12 +22030,20 @@ meaning | sentence colours it.</source>
         <translation>阶段 {stage}：预训练。</translation>
     </message>
     <message>
+        <source>Stages behind it, oldest first: {stages}.</source>
+        <translation>此前的训练阶段，由早到晚：{stages}。</translation>
+    </message>
+    <message>
         <source>Start</source>
         <translation>起点</translation>
     </message>
     <message>
         <source>Start of the answer</source>
         <translation>答案的起点</translation>
+    </message>
+    <message>
+        <source>Started from: {name}</source>
+        <translation>起点：{name}</translation>
     </message>
     <message>
         <source>Steps</source>
@@ -21794,12 +22098,24 @@ meaning | sentence colours it.</source>
         <translation>瑞典语</translation>
     </message>
     <message>
+        <source>TF-IDF</source>
+        <translation>TF-IDF</translation>
+    </message>
+    <message>
         <source>TF-IDF and a regression</source>
         <translation>TF-IDF 加回归</translation>
     </message>
     <message>
         <source>TF-IDF is as good or better: {words:.3f} against {accuracy:.3f}. Cloze makes no model of it, so a method with an encoder is taken.</source>
         <translation>TF-IDF 不相上下或更好：{words:.3f}，而编码器为 {accuracy:.3f}。Cloze 不会用 TF-IDF 生成模型，因此采用带编码器的方法。</translation>
+    </message>
+    <message>
+        <source>TF-IDF with logistic regression</source>
+        <translation>TF-IDF 加逻辑回归</translation>
+    </message>
+    <message>
+        <source>TF-IDF with logistic regression, on the same training rows</source>
+        <translation>在相同训练行上的 TF-IDF 加逻辑回归</translation>
     </message>
     <message>
         <source>Tags of words</source>
@@ -21952,6 +22268,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The checkpoint holds two tensors for one place, {name}.</source>
         <translation>检查点中有两个张量对应同一处：{name}。</translation>
+    </message>
+    <message>
+        <source>The checkpoint was picked on the validation rows, so their score is a little too good. There was no test part.</source>
+        <translation>检查点是按验证行选出的，因此它们的得分略微偏高。没有测试部分。</translation>
     </message>
     <message>
         <source>The checkpoint {path} does not fit its run, so the run cannot continue. Start a new one.</source>
@@ -22306,6 +22626,10 @@ meaning | sentence colours it.</source>
         <translation>模型是新的，从这次训练开始学习。</translation>
     </message>
     <message>
+        <source>The model is that of seed {seed}.</source>
+        <translation>模型取自随机种子 {seed}。</translation>
+    </message>
+    <message>
         <source>The model is uncertain about this text.</source>
         <translation>模型对这条文本没有把握。</translation>
     </message>
@@ -22344,6 +22668,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The model was trained on {count:,} further texts, whose labels are not at hand. They are excluded.</source>
         <translation>模型还用另外 {count:,} 条文本训练过，但这里没有它们的标签，所以已排除。</translation>
+    </message>
+    <message>
+        <source>The model was trained on {count:,} of these texts.</source>
+        <translation>模型用其中 {count:,} 条文本训练过。</translation>
     </message>
     <message>
         <source>The model was trained on {count:,} of these {total:,} texts, so the score over all of them looks too good. {unseen:,} texts are new to it.</source>
@@ -22650,6 +22978,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 中的训练已完成。模型在 {model} 中。</translation>
     </message>
     <message>
+        <source>The run was not finished: {state} at step {step}. {why}</source>
+        <translation>训练没有完成：{state}，停在第 {step} 步。{why}</translation>
+    </message>
+    <message>
         <source>The run {path} held out no rows, so nothing says how its model errs. Label more texts, or hold out a share of the rows.</source>
         <translation>训练记录 {path} 没有留出行，所以无从得知模型会怎样出错。请标注更多文本，或留出一部分行。</translation>
     </message>
@@ -22864,6 +23196,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The temperature lies between 0 and {most:g}, and the seed is not below 0.</source>
         <translation>温度在 0 到 {most:g} 之间，随机种子不小于 0。</translation>
+    </message>
+    <message>
+        <source>The temperature was fitted on half of these texts, so they do not test it.</source>
+        <translation>温度是用其中一半文本拟合的，因此这些文本不能用来检验它。</translation>
     </message>
     <message>
         <source>The template {text!r} has an unmatched brace.</source>
@@ -23306,6 +23642,10 @@ meaning | sentence colours it.</source>
         <translation>只有一篇文档。请用空行分隔各篇文档。</translation>
     </message>
     <message>
+        <source>These are the probabilities with the kept temperature of {kept:.2f}.</source>
+        <translation>这些概率已使用保留的温度 {kept:.2f}。</translation>
+    </message>
+    <message>
         <source>These rows were also used to pick each run’s checkpoint, so every figure is a little too good, equally in all stages.</source>
         <translation>这些行也用来选择了每次训练的检查点，因此所有数字都略微偏高，各阶段程度相同。</translation>
     </message>
@@ -23340,6 +23680,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>This family is from an earlier version: what its members reach before training was not measured.</source>
         <translation>该家族来自早期版本：没有测量各成员在训练之前的水平。</translation>
+    </message>
+    <message>
+        <source>This figure could not be drawn.</source>
+        <translation>无法绘制此图。</translation>
     </message>
     <message>
         <source>This head looks one piece back</source>
@@ -23430,6 +23774,10 @@ meaning | sentence colours it.</source>
         <translation>三个矩阵乘法，H 到 H。各注意力头是其中的切片。查询和键随后按位置旋转，这不需要权重。</translation>
     </message>
     <message>
+        <source>Time: {seconds:,.0f} s on {device}</source>
+        <translation>用时：{seconds:,.0f} 秒，设备：{device}</translation>
+    </message>
+    <message>
         <source>To export ONNX, install three more packages: pip install {what}.</source>
         <translation>要导出 ONNX，还需安装三个软件包：pip install {what}。</translation>
     </message>
@@ -23512,6 +23860,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>Trained on</source>
         <translation>训练数据</translation>
+    </message>
+    <message>
+        <source>Trained on: {machine}.</source>
+        <translation>训练设备：{machine}。</translation>
+    </message>
+    <message>
+        <source>Trained on: {names}</source>
+        <translation>训练数据：{names}</translation>
+    </message>
+    <message>
+        <source>Training</source>
+        <translation>训练</translation>
     </message>
     <message>
         <source>Training on the other rows</source>
@@ -23634,6 +23994,10 @@ meaning | sentence colours it.</source>
         <translation>请先解压。</translation>
     </message>
     <message>
+        <source>Use</source>
+        <translation>用法</translation>
+    </message>
+    <message>
         <source>Validation and test together take {percent:.0f} % of the rows. Leave some to train on.</source>
         <translation>验证和测试合计占全部行的 {percent:.0f}%。请留一些用于训练。</translation>
     </message>
@@ -23658,6 +24022,14 @@ meaning | sentence colours it.</source>
         <translation>验证词元数</translation>
     </message>
     <message>
+        <source>Validation: {rows}</source>
+        <translation>验证：{rows}</translation>
+    </message>
+    <message>
+        <source>Vectors are compared by their cosine, for words or for the mean over a sentence’s positions or words. A question with a word beyond the vocabulary is skipped. By chance, half of the next sentences are right, and 44 % of the senses. “n/a” is a result: the n-gram has no vectors, and a member that sees only one side has no pseudo-perplexity.</source>
+        <translation>向量按余弦相似度比较，取词的向量，或句中各位置或各词向量的均值。含词表外词的问题会跳过。随机情况下，下一句有一半正确，词义有 44 % 正确。“n/a”也是一种结果：n 元语法没有向量，只看一侧的成员没有伪困惑度。</translation>
+    </message>
+    <message>
         <source>Vietnamese</source>
         <translation>越南语</translation>
     </message>
@@ -23680,6 +24052,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Warm-up</source>
         <translation>预热</translation>
+    </message>
+    <message>
+        <source>Weak slices</source>
+        <translation>较差的切片</translation>
     </message>
     <message>
         <source>Weighing heads</source>
@@ -23802,6 +24178,10 @@ meaning | sentence colours it.</source>
         <translation>宽度</translation>
     </message>
     <message>
+        <source>Wilson’s score interval of {hits:,} right of {count:,}, 95 %</source>
+        <translation>Wilson 得分区间，{count:,} 条中 {hits:,} 条正确，95 %</translation>
+    </message>
+    <message>
         <source>With 8-bit numbers {small:.1f} MB instead of {whole:.1f} MB.</source>
         <translation>使用 8 位数时为 {small:.1f} MB，原为 {whole:.1f} MB。</translation>
     </message>
@@ -23904,6 +24284,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Write its data as CSV or JSON lines from Python first.</source>
         <translation>请先用 Python 把数据写成 CSV 或 JSON lines。</translation>
+    </message>
+    <message>
+        <source>Write this page again</source>
+        <translation>重新生成此页</translation>
     </message>
     <message>
         <source>Writes from left to right and cannot look ahead.</source>
@@ -24106,6 +24490,10 @@ meaning | sentence colours it.</source>
         <translation>片段只含词的一部分，已扩大到整个词</translation>
     </message>
     <message>
+        <source>a stage</source>
+        <translation>某个阶段</translation>
+    </message>
+    <message>
         <source>a tar archive</source>
         <translation>tar 压缩包</translation>
     </message>
@@ -24154,6 +24542,10 @@ meaning | sentence colours it.</source>
         <translation>zip 压缩包或 Excel 工作簿</translation>
     </message>
     <message>
+        <source>accuracy</source>
+        <translation>准确率</translation>
+    </message>
+    <message>
         <source>added_tokens.json is ignored: Cloze reads added tokens from tokenizer.json only.</source>
         <translation>已忽略 added_tokens.json：Cloze 只从 tokenizer.json 读取添加的词元。</translation>
     </message>
@@ -24164,6 +24556,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>all, no order</source>
         <translation>全部，不分词序</translation>
+    </message>
+    <message>
+        <source>always “{label}”, the majority class of the training rows</source>
+        <translation>总是回答“{label}”，即训练行的多数类</translation>
+    </message>
+    <message>
+        <source>always “{label}”, the majority class of these texts</source>
+        <translation>总是回答“{label}”，即这些文本的多数类</translation>
     </message>
     <message>
         <source>an Arrow file</source>
@@ -24206,12 +24606,32 @@ meaning | sentence colours it.</source>
         <translation>旧版 Excel 工作簿</translation>
     </message>
     <message>
+        <source>an unknown device</source>
+        <translation>未知</translation>
+    </message>
+    <message>
         <source>and {count:,} more: --json lists all.</source>
         <translation>还有 {count:,} 条：用 --json 列出全部。</translation>
     </message>
     <message>
         <source>answer.py, the program that comes with it, answers {count} texts and pairs as Cloze does.</source>
         <translation>附带的程序 answer.py 对 {count} 条文本和文本对的回答与 Cloze 一致。</translation>
+    </message>
+    <message>
+        <source>answers a text with a number</source>
+        <translation>对一条文本回答一个数值</translation>
+    </message>
+    <message>
+        <source>answers a text with any of several labels</source>
+        <translation>对一条文本回答若干标签中的任意几个</translation>
+    </message>
+    <message>
+        <source>answers a text with one label</source>
+        <translation>对一条文本回答一个标签</translation>
+    </message>
+    <message>
+        <source>answers each word of a text with a tag</source>
+        <translation>对文本中的每个词回答一个标记</translation>
     </message>
     <message>
         <source>answers to questions</source>
@@ -24256,6 +24676,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>bar</source>
         <translation>竖线</translation>
+    </message>
+    <message>
+        <source>began with</source>
+        <translation>起点</translation>
     </message>
     <message>
         <source>bits</source>
@@ -24306,6 +24730,14 @@ meaning | sentence colours it.</source>
         <translation>choices 是一个列表，含 2 至 {most} 个结尾，例如 {example}。</translation>
     </message>
     <message>
+        <source>chooses which of several endings continues a text</source>
+        <translation>从几个结尾中选出能接续文本的一个</translation>
+    </message>
+    <message>
+        <source>class</source>
+        <translation>类别</translation>
+    </message>
+    <message>
         <source>classifier</source>
         <translation>分类器</translation>
     </message>
@@ -24336,6 +24768,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>comma</source>
         <translation>逗号</translation>
+    </message>
+    <message>
+        <source>confidence</source>
+        <translation>置信度</translation>
     </message>
     <message>
         <source>config.json asks for the activation {name}; Cloze knows {names}.</source>
@@ -24422,16 +24858,32 @@ meaning | sentence colours it.</source>
         <translation>包含 {value!r}</translation>
     </message>
     <message>
+        <source>contains “{value}”</source>
+        <translation>包含“{value}”</translation>
+    </message>
+    <message>
         <source>corrected texts</source>
         <translation>纠正后的文本</translation>
+    </message>
+    <message>
+        <source>corrects a text piece by piece</source>
+        <translation>逐个词片地纠正文本</translation>
     </message>
     <message>
         <source>csv: "..." may hold separators and line breaks. backslash: the same, with a backslash before plain characters, as Spark and MySQL write. none: quotes are plain text.</source>
         <translation>csv："..." 中可以有分隔符和换行。backslash：同上，但在按普通字符处理的字符前加反斜杠，与 Spark 和 MySQL 的写法相同。none：引号就是普通文本。</translation>
     </message>
     <message>
+        <source>data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
         <source>detect</source>
         <translation>自动检测</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>设备</translation>
     </message>
     <message>
         <source>device is cuda, but PyTorch finds no GPU here. Use auto or cpu.</source>
@@ -24450,8 +24902,20 @@ meaning | sentence colours it.</source>
         <translation>每轮</translation>
     </message>
     <message>
+        <source>each for up to about {minutes:.3g} minutes</source>
+        <translation>每个最多约 {minutes:.3g} 分钟</translation>
+    </message>
+    <message>
+        <source>each for {steps:,} steps</source>
+        <translation>每个 {steps:,} 步</translation>
+    </message>
+    <message>
         <source>each side alone</source>
         <translation>两侧分开</translation>
+    </message>
+    <message>
+        <source>each until it had read {words:,} words, or all there are if it reads none twice</source>
+        <translation>每个读到 {words:,} 个词为止；不重复阅读的成员则读完全部</translation>
     </message>
     <message>
         <source>ending</source>
@@ -24464,6 +24928,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>from the data</source>
         <translation>根据数据</translation>
+    </message>
+    <message>
+        <source>guesses hidden words</source>
+        <translation>猜测被掩盖的词</translation>
     </message>
     <message>
         <source>half a character (a lone surrogate)</source>
@@ -24646,6 +25114,10 @@ meaning | sentence colours it.</source>
         <translation>全部保留</translation>
     </message>
     <message>
+        <source>kind of training</source>
+        <translation>训练类型</translation>
+    </message>
+    <message>
         <source>label</source>
         <translation>标签</translation>
     </message>
@@ -24682,6 +25154,10 @@ meaning | sentence colours it.</source>
         <translation>未注明许可证</translation>
     </message>
     <message>
+        <source>line</source>
+        <translation>行号</translation>
+    </message>
+    <message>
         <source>line {line}</source>
         <translation>第 {line} 行</translation>
     </message>
@@ -24694,8 +25170,24 @@ meaning | sentence colours it.</source>
         <translation>第 {line} 行：{text} [与 {part} 的第 {twin} 行相似]</translation>
     </message>
     <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
         <source>mDeBERTa: any task but masked words, in one of a hundred languages, or in several</source>
         <translation>mDeBERTa：除掩码词外的任何任务，可用一百种语言中的一种或几种</translation>
+    </message>
+    <message>
+        <source>majority class</source>
+        <translation>多数类</translation>
+    </message>
+    <message>
+        <source>majority class of the training rows</source>
+        <translation>训练行的多数类</translation>
+    </message>
+    <message>
+        <source>marks the answer to a question in a passage</source>
+        <translation>在段落中标出问题的答案</translation>
     </message>
     <message>
         <source>mask_share and {field} are {total:.2f} together; they can be 1 at most.</source>
@@ -24718,8 +25210,32 @@ meaning | sentence colours it.</source>
         <translation>掩码词损失 {before:.4f} -&gt; {after:.4f}</translation>
     </message>
     <message>
+        <source>mean confidence</source>
+        <translation>平均置信度</translation>
+    </message>
+    <message>
         <source>mean log-probability</source>
         <translation>平均对数概率</translation>
+    </message>
+    <message>
+        <source>measure</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>measured on</source>
+        <translation>评估数据</translation>
+    </message>
+    <message>
+        <source>member</source>
+        <translation>成员</translation>
+    </message>
+    <message>
+        <source>method, chosen by cross-validation</source>
+        <translation>方法（由交叉验证选定）</translation>
+    </message>
+    <message>
+        <source>metric</source>
+        <translation>指标</translation>
     </message>
     <message>
         <source>mix of layers</source>
@@ -24750,6 +25266,10 @@ meaning | sentence colours it.</source>
         <translation>下一句头</translation>
     </message>
     <message>
+        <source>no clear gain by training</source>
+        <translation>训练没有带来明显提升</translation>
+    </message>
+    <message>
         <source>no header</source>
         <translation>没有表头</translation>
     </message>
@@ -24768,6 +25288,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>none</source>
         <translation>无</translation>
+    </message>
+    <message>
+        <source>none held out, for the way to learn was chosen by cross-validation and all rows teach</source>
+        <translation>没有留出：方法由交叉验证选定，所有行都用于训练</translation>
     </message>
     <message>
         <source>not queued on this computer</source>
@@ -24822,6 +25346,10 @@ meaning | sentence colours it.</source>
         <translation>在对模型是新的 {count:,} 条文本上：{metric} {value:.4f}（95 %：{low:.4f} 至 {high:.4f}）</translation>
     </message>
     <message>
+        <source>paper</source>
+        <translation>论文</translation>
+    </message>
+    <message>
         <source>paragraphs: one paragraph per line, a blank line between documents. sentences: one sentence per line, a blank line between documents. lines: every line is a document.</source>
         <translation>paragraphs：每行一段，文档之间空一行。sentences：每行一句，文档之间空一行。lines：每行是一篇文档。</translation>
     </message>
@@ -24842,8 +25370,20 @@ meaning | sentence colours it.</source>
         <translation>个位置</translation>
     </message>
     <message>
+        <source>precision</source>
+        <translation>精确率</translation>
+    </message>
+    <message>
         <source>precision is bfloat16, which this machine does not have. Use auto or float32.</source>
         <translation>precision 为 bfloat16，但本机不支持。请用 auto 或 float32。</translation>
+    </message>
+    <message>
+        <source>predicted</source>
+        <translation>预测</translation>
+    </message>
+    <message>
+        <source>question</source>
+        <translation>问题</translation>
     </message>
     <message>
         <source>question answering</source>
@@ -24862,16 +25402,60 @@ meaning | sentence colours it.</source>
         <translation>秩相关</translation>
     </message>
     <message>
+        <source>recall</source>
+        <translation>召回率</translation>
+    </message>
+    <message>
+        <source>resampling of {count:,} texts, 95 %</source>
+        <translation>对 {count:,} 条文本重抽样，95 %</translation>
+    </message>
+    <message>
+        <source>resampling of {count:,} texts, those that repeat one another together, 95 %</source>
+        <translation>对 {count:,} 条文本重抽样，互相重复的一起抽取，95 %</translation>
+    </message>
+    <message>
+        <source>right</source>
+        <translation>答对</translation>
+    </message>
+    <message>
         <source>right text</source>
         <translation>正确文本</translation>
+    </message>
+    <message>
+        <source>rows</source>
+        <translation>行数</translation>
     </message>
     <message>
         <source>rows and groups of its step {number} differ in number</source>
         <translation>第 {number} 步的行数与组数不同</translation>
     </message>
     <message>
+        <source>rows: true labels; columns: predicted</source>
+        <translation>行：真实标签；列：预测</translation>
+    </message>
+    <message>
+        <source>run</source>
+        <translation>训练记录</translation>
+    </message>
+    <message>
         <source>same sheet</source>
         <translation>相同的工作表</translation>
+    </message>
+    <message>
+        <source>score</source>
+        <translation>得分</translation>
+    </message>
+    <message>
+        <source>seconds</source>
+        <translation>秒</translation>
+    </message>
+    <message>
+        <source>seed</source>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>seed {seed}, {data}</source>
+        <translation>随机种子 {seed}，{data}</translation>
     </message>
     <message>
         <source>segments</source>
@@ -24894,6 +25478,10 @@ meaning | sentence colours it.</source>
         <translation>sentence-transformers 会拼接几种池化（{names}）。Cloze 只用一种，因此请自行选择。</translation>
     </message>
     <message>
+        <source>setting</source>
+        <translation>设置项</translation>
+    </message>
+    <message>
         <source>share of blanks filled</source>
         <translation>填对的空所占比例</translation>
     </message>
@@ -24902,12 +25490,24 @@ meaning | sentence colours it.</source>
         <translation>答对的比例</translation>
     </message>
     <message>
+        <source>slice</source>
+        <translation>切片</translation>
+    </message>
+    <message>
         <source>slices tried: {count}; worse than the rest: {worse}</source>
         <translation>试过的切片：{count}；比其余差的：{worse}</translation>
     </message>
     <message>
         <source>something follows after its end</source>
         <translation>结尾之后还有内容</translation>
+    </message>
+    <message>
+        <source>state</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步骤</translation>
     </message>
     <message>
         <source>step {step}/{total}</source>
@@ -24930,6 +25530,10 @@ meaning | sentence colours it.</source>
         <translation>带标记的词有自己的读取方式，不会截断</translation>
     </message>
     <message>
+        <source>task</source>
+        <translation>任务</translation>
+    </message>
+    <message>
         <source>temperature {value:.2f}, fitted on half of the {rows} rows: here the error goes from {before:.4f} to {after:.4f}</source>
         <translation>温度 {value:.2f}，在{rows}行的一半上拟合：在这里，误差从 {before:.4f} 变为 {after:.4f}</translation>
     </message>
@@ -24942,12 +25546,24 @@ meaning | sentence colours it.</source>
         <translation>其中有张量互相重叠</translation>
     </message>
     <message>
+        <source>test rows</source>
+        <translation>测试行</translation>
+    </message>
+    <message>
         <source>text</source>
         <translation>文本</translation>
     </message>
     <message>
         <source>text B</source>
         <translation>文本 B</translation>
+    </message>
+    <message>
+        <source>texts</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>texts of {file}</source>
+        <translation>{file} 的文本</translation>
     </message>
     <message>
         <source>texts of {name}</source>
@@ -24970,6 +25586,10 @@ meaning | sentence colours it.</source>
         <translation>字母 O 写成了数字 0</translation>
     </message>
     <message>
+        <source>the file {name}</source>
+        <translation>文件 {name}</translation>
+    </message>
+    <message>
         <source>the first with rows</source>
         <translation>第一个有数据行的</translation>
     </message>
@@ -24980,6 +25600,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>the label “{answer}”</source>
         <translation>标签“{answer}”</translation>
+    </message>
+    <message>
+        <source>the majority class</source>
+        <translation>多数类</translation>
+    </message>
+    <message>
+        <source>the majority class of the training rows</source>
+        <translation>训练行的多数类</translation>
     </message>
     <message>
         <source>the masked word “{answer}”</source>
@@ -25010,8 +25638,16 @@ meaning | sentence colours it.</source>
         <translation>模型没有权重 {name}</translation>
     </message>
     <message>
+        <source>the model less it</source>
+        <translation>模型与其之差</translation>
+    </message>
+    <message>
         <source>the one in 8 bits</source>
         <translation>8 位的计算图</translation>
+    </message>
+    <message>
+        <source>the rest</source>
+        <translation>其余</translation>
     </message>
     <message>
         <source>the right one of several endings</source>
@@ -25026,8 +25662,16 @@ meaning | sentence colours it.</source>
         <translation>没有验证数据</translation>
     </message>
     <message>
+        <source>this model</source>
+        <translation>此模型</translation>
+    </message>
+    <message>
         <source>tokenizer.json sets {name} to {value}. This is ignored, because BERT uses {usual}.</source>
         <translation>tokenizer.json 把 {name} 设为 {value}。已忽略此设置，因为 BERT 采用 {usual}。</translation>
+    </message>
+    <message>
+        <source>tokenizer_config.json gives other programs the length. Ask them to truncate (truncation=True).</source>
+        <translation>tokenizer_config.json 向其他程序给出长度。使用时请让它们截断（truncation=True）。</translation>
     </message>
     <message>
         <source>tokenizer_config.json names {name}, but tokenizer.json has a WordPiece model, and is used.</source>
@@ -25042,16 +25686,56 @@ meaning | sentence colours it.</source>
         <translation>个词元</translation>
     </message>
     <message>
+        <source>training loss</source>
+        <translation>训练损失</translation>
+    </message>
+    <message>
+        <source>training rows</source>
+        <translation>训练行</translation>
+    </message>
+    <message>
         <source>trim_vocab is for the vocabulary of a model, so it is ignored here.</source>
         <translation>trim_vocab 只用于模型的词表，因此在这里忽略。</translation>
+    </message>
+    <message>
+        <source>true</source>
+        <translation>真实</translation>
+    </message>
+    <message>
+        <source>true \ predicted</source>
+        <translation>真实 \ 预测</translation>
     </message>
     <message>
         <source>true or false</source>
         <translation>true 或 false</translation>
     </message>
     <message>
+        <source>true {true}, predicted {predicted}: {count:,}</source>
+        <translation>真实 {true}，预测 {predicted}：{count:,}</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>unknown texts</source>
+        <translation>未知文本</translation>
+    </message>
+    <message>
+        <source>validation loss</source>
+        <translation>验证损失</translation>
+    </message>
+    <message>
+        <source>validation rows</source>
+        <translation>验证行</translation>
+    </message>
+    <message>
         <source>validation texts of the run</source>
         <translation>该训练记录的验证文本</translation>
+    </message>
+    <message>
+        <source>value</source>
+        <translation>值</translation>
     </message>
     <message>
         <source>vocab.txt ({num_other} tokens) and tokenizer.json ({num_tokens} tokens) disagree. tokenizer.json is used.</source>
@@ -25060,6 +25744,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>vocab.txt has {tokens} tokens, but the weights are for {size}.</source>
         <translation>vocab.txt 有 {tokens} 个词元，而权重对应 {size} 个。</translation>
+    </message>
+    <message>
+        <source>was trained for {task}</source>
+        <translation>为 {task} 训练</translation>
+    </message>
+    <message>
+        <source>weights</source>
+        <translation>权重</translation>
     </message>
     <message>
         <source>weights for Flax</source>
@@ -25072,6 +25764,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>weights for llama.cpp</source>
         <translation>llama.cpp 的权重</translation>
+    </message>
+    <message>
+        <source>what differs from the defaults</source>
+        <translation>与默认值不同的设置</translation>
     </message>
     <message>
         <source>what it says of {name} cannot be true</source>
@@ -25122,8 +25818,20 @@ meaning | sentence colours it.</source>
         <translation>词频和在其他行上训练过的 {model}</translation>
     </message>
     <message>
+        <source>words read</source>
+        <translation>已读词数</translation>
+    </message>
+    <message>
+        <source>year</source>
+        <translation>年份</translation>
+    </message>
+    <message>
         <source>yes for a new vocabulary</source>
         <translation>新词表为“是”</translation>
+    </message>
+    <message>
+        <source>{above} fills more blanks than {below} from about {words:,.0f} words on.</source>
+        <translation>从约 {words:,.0f} 个词起，{above} 填对的空多于 {below}。</translation>
     </message>
     <message>
         <source>{answer!r} is not an answer of this model; it can be one of: {choices}.</source>
@@ -25140,6 +25848,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>{answer} rather than {against}</source>
         <translation>{answer}，而非 {against}</translation>
+    </message>
+    <message>
+        <source>{apart}; p {p}.</source>
+        <translation>{apart}；p {p}。</translation>
+    </message>
+    <message>
+        <source>{asked}, before training</source>
+        <translation>{asked}，训练之前</translation>
     </message>
     <message>
         <source>{before}; and {count} more</source>
@@ -25174,6 +25890,10 @@ meaning | sentence colours it.</source>
         <translation>更改了 {count:,} 个单元格</translation>
     </message>
     <message>
+        <source>{count:,} classes</source>
+        <translation>{count:,} 个类别</translation>
+    </message>
+    <message>
         <source>{count:,} labels of {name} have fewer than {least} rows: {labels}.</source>
         <translation>{name} 有 {count:,} 个标签少于 {least} 行：{labels}。</translation>
     </message>
@@ -25184,6 +25904,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count:,} of {held_out:,} validation and test texts are in the text to pretrain on. Their labels are not read, but the gains may be a little too good.</source>
         <translation>{held_out:,} 条验证文本和测试文本中有 {count:,} 条出现在预训练文本中。训练不读取它们的标签，但提升可能略微偏高。</translation>
+    </message>
+    <message>
+        <source>{count:,} of {total:,}</source>
+        <translation>{count:,} / {total:,}</translation>
     </message>
     <message>
         <source>{count:,} of {total:,} labels of {name} differ from the answers of {model}. About {expected:,} labels ({low:,} to {high:,}) are expected to be wrong. The other differences are errors of the model.</source>
@@ -25274,6 +25998,14 @@ meaning | sentence colours it.</source>
         <translation>{count:,} 行有两个标签（{texts:,} 条不同的文本）。</translation>
     </message>
     <message>
+        <source>{count:,} skipped</source>
+        <translation>跳过 {count:,} 个</translation>
+    </message>
+    <message>
+        <source>{count:,} steps</source>
+        <translation>{count:,} 步</translation>
+    </message>
+    <message>
         <source>{count:,} texts of {name} are all capitals, and the vocabulary is cased.</source>
         <translation>{name} 有 {count:,} 条文本全部大写，而词表区分大小写。</translation>
     </message>
@@ -25314,8 +26046,20 @@ meaning | sentence colours it.</source>
         <translation>{name} 有 {count:,} 条文本带着同样的结尾重复出现，但正确的结尾不同。</translation>
     </message>
     <message>
+        <source>{count:,} texts repeat others.</source>
+        <translation>有 {count:,} 条文本与其他文本重复。</translation>
+    </message>
+    <message>
+        <source>{count:,} texts, {metric} {value}.</source>
+        <translation>{count:,} 条文本，{metric} {value}。</translation>
+    </message>
+    <message>
         <source>{count:,} weights</source>
         <translation>{count:,} 个权重</translation>
+    </message>
+    <message>
+        <source>{count:,} {texts}</source>
+        <translation>{texts}（{count:,}）</translation>
     </message>
     <message>
         <source>{count} documents are longer than {most} characters. Each continues as another.</source>
@@ -25356,6 +26100,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count} lines of {path} cannot be read and are skipped.</source>
         <translation>{path} 中有 {count} 行无法读取，已跳过。</translation>
+    </message>
+    <message>
+        <source>{count} more rows are in the saved numbers.</source>
+        <translation>另有 {count} 行，见保存的数值。</translation>
     </message>
     <message>
         <source>{count} pieces ({pieces}), asked with {count} [MASK]s instead of {masks}, so compare it with care. This is the product of their shares, each guessed while all are masked. The rank is that of the worst piece.</source>
@@ -25400,6 +26148,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{done} {left:.0f} s left</source>
         <translation>{done} 剩余 {left:.0f} s</translation>
+    </message>
+    <message>
+        <source>{family}: {layers} layers, {width} wide, {heads} heads a layer, {pieces:,} pieces in the vocabulary.</source>
+        <translation>{family}：{layers} 层，宽度 {width}，每层 {heads} 个头，词表 {pieces:,} 个词片。</translation>
     </message>
     <message>
         <source>{field} fixes tables, but the data of the task {task} is not a table.</source>
@@ -25694,6 +26446,10 @@ meaning | sentence colours it.</source>
         <translation>{folds} 折交叉验证，重复 {times} 次</translation>
     </message>
     <message>
+        <source>{found} of {count:,} slices that were tried, corrected for so many.</source>
+        <translation>试过的 {count:,} 个切片中有 {found} 个，已按数量做多重比较校正。</translation>
+    </message>
+    <message>
         <source>{host} allows no more requests for now ({status}). Try again in a while.</source>
         <translation>{host} 暂时不再接受请求（{status}）。请过一会儿再试。</translation>
     </message>
@@ -25842,8 +26598,16 @@ meaning | sentence colours it.</source>
         <translation>{total:,} 条验证文本中有 {leaks:,} 条也在训练数据中，因此验证得分会显得过好。{pairs}</translation>
     </message>
     <message>
+        <source>{low:,} to {high:,} characters</source>
+        <translation>{low:,} 至 {high:,} 个字符</translation>
+    </message>
+    <message>
         <source>{low} to {high} characters</source>
         <translation>{low} 至 {high} 个字符</translation>
+    </message>
+    <message>
+        <source>{low} to {high}; trainings: {several}</source>
+        <translation>{low} 至 {high}；各次训练：{several}</translation>
     </message>
     <message>
         <source>{megabytes:.1f} MB. onnxruntime answers as Cloze does within {difference:.1g}, at 3 shapes and on {count} texts.</source>
@@ -25866,8 +26630,16 @@ meaning | sentence colours it.</source>
         <translation>{metric} {value:.4f}（95 %：{low:.4f} 至 {high:.4f}）</translation>
     </message>
     <message>
+        <source>{metric} {value} on {count:,} {texts}.</source>
+        <translation>{texts}（{count:,}）上的{metric} {value}。</translation>
+    </message>
+    <message>
         <source>{minutes:g} minutes are too few for {count} trainings. Give {least:g} or more.</source>
         <translation>{minutes:g} 分钟对 {count} 次训练来说太少。请给出 {least:g} 分钟或更多。</translation>
+    </message>
+    <message>
+        <source>{model} on {texts}</source>
+        <translation>{model}，{texts}</translation>
     </message>
     <message>
         <source>{most} has {large:,} rows of {name}, {least} only {small:,}: {times:.0f} times as many.</source>
@@ -26010,6 +26782,10 @@ meaning | sentence colours it.</source>
         <translation>{name} 为 {value}，它不是文本。请加上引号。</translation>
     </message>
     <message>
+        <source>{name} is “{value}”</source>
+        <translation>{name} 为“{value}”</translation>
+    </message>
+    <message>
         <source>{name} lists {file} among its weights, but does not hold it.</source>
         <translation>{name} 的权重中列有 {file}，但其中没有这个文件。</translation>
     </message>
@@ -26080,6 +26856,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{part} is not a setting with values. Write it as learning_rate=1e-4,3e-4.</source>
         <translation>{part} 不是带有取值的设置。请写成 learning_rate=1e-4,3e-4 的形式。</translation>
+    </message>
+    <message>
+        <source>{part} rows</source>
+        <translation>{part} 行</translation>
     </message>
     <message>
         <source>{path} already exists and is not an earlier export. Choose another name.</source>
@@ -26698,6 +27478,18 @@ meaning | sentence colours it.</source>
         <translation>{place} 损失 {loss:.4f} {speed:,.0f} 词元/s 剩余 {left:.0f} s</translation>
     </message>
     <message>
+        <source>{points} points</source>
+        <translation>{points} 个百分点</translation>
+    </message>
+    <message>
+        <source>{points} points above {other}</source>
+        <translation>比{other}高 {points} 个百分点</translation>
+    </message>
+    <message>
+        <source>{points} points below {other}</source>
+        <translation>比{other}低 {points} 个百分点</translation>
+    </message>
+    <message>
         <source>{question} is the question, {context} the passage. No column occurs in it.</source>
         <translation>{question} 是问题，{context} 是篇章。没有任何列出现在篇章里。</translation>
     </message>
@@ -26718,12 +27510,32 @@ meaning | sentence colours it.</source>
         <translation>{rows} 个验证行也用来选择了每次训练的检查点。测试行只测量了一次。</translation>
     </message>
     <message>
+        <source>{score} on {count:,} {texts}.</source>
+        <translation>{texts}（{count:,}）上的{score}。</translation>
+    </message>
+    <message>
+        <source>{score} on {texts}.</source>
+        <translation>{texts}上的{score}。</translation>
+    </message>
+    <message>
         <source>{score} over {count} seed</source>
         <translation>{score}（{count} 个随机种子）</translation>
     </message>
     <message>
         <source>{score} over {count} seeds</source>
         <translation>{score}（{count} 个随机种子）</translation>
+    </message>
+    <message>
+        <source>{score}, cross-validated on {count:,} labelled rows.</source>
+        <translation>{score}，在 {count:,} 个有标签的行上交叉验证。</translation>
+    </message>
+    <message>
+        <source>{seconds:,.0f} s</source>
+        <translation>{seconds:,.0f} 秒</translation>
+    </message>
+    <message>
+        <source>{share:.0%} of the rows, drawn with seed {seed}</source>
+        <translation>{share:.0%} 的行，按随机种子 {seed} 抽取</translation>
     </message>
     <message>
         <source>{share} % are “{label}” ({low} to {high} %).</source>
@@ -26784,6 +27596,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>{train} training rows, {validation} validation rows, {test} test rows</source>
         <translation>{train} 个训练行，{validation} 个验证行，{test} 个测试行</translation>
+    </message>
+    <message>
+        <source>{verdict}: {claim} ({measure}: {first} and {second}, difference {difference}, 95 %: {low} to {high}, {count:,} texts)</source>
+        <translation>{verdict}：{claim}（{measure}：{first} 和 {second}，差值 {difference}，95 %：{low} 至 {high}，{count:,} 条文本）</translation>
+    </message>
+    <message>
+        <source>{verdict}: {claim} ({measure}: {first} and {second}, difference {difference}, 95 %: {low} to {high}, {count:,} texts; p {p} after Holm’s correction)</source>
+        <translation>{verdict}：{claim}（{measure}：{first} 和 {second}，差值 {difference}，95 %：{low} 至 {high}，{count:,} 条文本；经 Holm 校正 p {p}）</translation>
     </message>
     <message>
         <source>{way}, seed {seed}.</source>
@@ -27779,6 +28599,97 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>metric</name>
+    <message>
+        <source>Accuracy</source>
+        <translation>准确率</translation>
+    </message>
+    <message>
+        <source>Exact match</source>
+        <translation>精确匹配</translation>
+    </message>
+    <message>
+        <source>F1</source>
+        <translation>F1</translation>
+    </message>
+    <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>Macro F1</source>
+        <translation>宏平均 F1</translation>
+    </message>
+    <message>
+        <source>Macro precision</source>
+        <translation>宏平均精确率</translation>
+    </message>
+    <message>
+        <source>Macro recall</source>
+        <translation>宏平均召回率</translation>
+    </message>
+    <message>
+        <source>Mean absolute error</source>
+        <translation>平均绝对误差</translation>
+    </message>
+    <message>
+        <source>Mean squared error</source>
+        <translation>均方误差</translation>
+    </message>
+    <message>
+        <source>Micro F1</source>
+        <translation>微平均 F1</translation>
+    </message>
+    <message>
+        <source>Micro precision</source>
+        <translation>微平均精确率</translation>
+    </message>
+    <message>
+        <source>Micro recall</source>
+        <translation>微平均召回率</translation>
+    </message>
+    <message>
+        <source>Pearson</source>
+        <translation>Pearson</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>计算精度</translation>
+    </message>
+    <message>
+        <source>Recall</source>
+        <translation>召回率</translation>
+    </message>
+    <message>
+        <source>R²</source>
+        <translation>R²</translation>
+    </message>
+    <message>
+        <source>Spearman</source>
+        <translation>Spearman</translation>
+    </message>
+    <message>
+        <source>Subset accuracy</source>
+        <translation>完全匹配率</translation>
+    </message>
+    <message>
+        <source>Token accuracy</source>
+        <translation>逐词准确率</translation>
+    </message>
+    <message>
+        <source>Weighted F1</source>
+        <translation>加权 F1</translation>
+    </message>
+    <message>
+        <source>Weighted precision</source>
+        <translation>加权精确率</translation>
+    </message>
+    <message>
+        <source>Weighted recall</source>
+        <translation>加权召回率</translation>
+    </message>
+</context>
+<context>
     <name>model_parts</name>
     <message>
         <source>All files (*)</source>
@@ -27947,6 +28858,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>, </source>
         <translation>，</translation>
+    </message>
+    <message>
+        <source>{caption}: {text}</source>
+        <translation>{caption}：{text}</translation>
+    </message>
+    <message>
+        <source>{low} to {high}</source>
+        <translation>{low}–{high}</translation>
+    </message>
+    <message>
+        <source>{text} ({more})</source>
+        <translation>{text}（{more}）</translation>
     </message>
 </context>
 <context>
@@ -28942,8 +29865,28 @@ meaning | sentence colours it.</source>
         <translation>基础</translation>
     </message>
     <message>
+        <source>crashed</source>
+        <translation>已崩溃</translation>
+    </message>
+    <message>
         <source>domain</source>
         <translation>领域</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>task</source>
