@@ -20,7 +20,7 @@ from engine.report.numbers import between, is_share, measure, metric_name, with_
 from engine.report.scored import SCORE, Scored, detail_sections, score_section, texts_name, texts_section
 from engine.runs.curves import LOSS, Curves, RunCurve, read_curves
 from engine.runs.facts import CROSS_VALIDATION, RunFacts, state_word
-from engine.settings.config import values_of
+from engine.settings.config import labels_of, values_of
 from engine.text.roles import ROLE_NAMES
 from engine.train.run.kept import run_of
 from engine.train.run.runs import CONFIG, plain_config
@@ -179,7 +179,8 @@ def _thinned(curve: RunCurve) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _settings(run: RunFacts) -> list[tuple[str, str]]:
-    usual = values_of(plain_config(run.kind))
+    plain = plain_config(run.kind)
+    usual, labels = values_of(plain), labels_of(plain)
     rows = [
         (spoken(marked("engine", "kind of training")), run.task or run.kind),
         (spoken(marked("engine", "seed")), str(run.seed)),
@@ -197,7 +198,7 @@ def _settings(run: RunFacts) -> list[tuple[str, str]]:
         if count
     ]
     rows += [
-        (name.replace("_", " "), str(value))
+        (_said_within(spoken(labels.get(name, name))), str(value))
         for name, value in run.settings.items()
         if value not in (None, "")
         and (_is_column(name, run) or (name not in PLACES and value != usual.get(name)))
@@ -207,6 +208,11 @@ def _settings(run: RunFacts) -> list[tuple[str, str]]:
     if run.device:
         rows.append((spoken(marked("engine", "device")), run.device))
     return list(dict.fromkeys(rows))
+
+
+def _said_within(label: str) -> str:
+    """Return a label as it stands within a line: "Learning rate" is "learning rate", "L2" stays."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
 def _is_column(name: str, run: RunFacts) -> bool:

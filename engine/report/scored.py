@@ -59,9 +59,9 @@ ABOUT = {
     TFIDF: marked("engine", "TF-IDF with logistic regression, on the same training rows"),
 }
 BESIDE = {  # what a difference is told from
-    MAJORITY: marked("engine", "the majority class"),
-    TRAINING_MAJORITY: marked("engine", "the majority class of the training rows"),
-    TFIDF: marked("engine", "TF-IDF"),
+    MAJORITY: marked("beside", "the majority class"),
+    TRAINING_MAJORITY: marked("beside", "the majority class of the training rows"),
+    TFIDF: marked("beside", "TF-IDF"),
 }
 SCORE = marked("engine", "Score")
 INTERVAL = "95 %"  # head of a column
@@ -177,7 +177,7 @@ def _remarks(found: Scored) -> Iterator[tuple[str, str]]:
     for one in found.baselines:
         if one.difference.interval is not None:
             level = "fine" if one.difference.interval[0] > 0 else "look"
-            apart = above(one.difference.value, one.difference.interval, spoken(BESIDE[one.name]))
+            apart = above(one.difference.value, one.difference.interval, spoken(BESIDE[one.name], "beside"))
             said = told(marked("engine", "{apart}; p {p}."), apart=apart, p=p_value(one.difference.p_value))
             yield f"{said[:1].upper()}{said[1:]}", level
     if found.comparison:

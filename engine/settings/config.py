@@ -30,6 +30,12 @@ def values_of(config: Any) -> dict[str, Any]:
     return {name: value for group in _groups(config).values() for name, value in vars(group).items()}
 
 
+def labels_of(config: Any) -> dict[str, str]:
+    """Return what each setting is called, name -> its label, marked."""
+    every = (settings_of(group) for group in _groups(config).values())
+    return {name: about.label for group in every for name, about in group.items()}
+
+
 def with_values(config: Config, values: dict[str, Any]) -> Config:
     """Return `config` with some settings replaced and all of them checked.
 

@@ -16576,6 +16576,21 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>beside</name>
+    <message>
+        <source>TF-IDF</source>
+        <translation> TF-IDF </translation>
+    </message>
+    <message>
+        <source>the majority class</source>
+        <translation>多数类</translation>
+    </message>
+    <message>
+        <source>the majority class of the training rows</source>
+        <translation>训练行的多数类</translation>
+    </message>
+</context>
+<context>
     <name>chain</name>
     <message>
         <source>1 seed</source>
@@ -25602,14 +25617,6 @@ meaning | sentence colours it.</source>
         <translation>标签“{answer}”</translation>
     </message>
     <message>
-        <source>the majority class</source>
-        <translation>多数类</translation>
-    </message>
-    <message>
-        <source>the majority class of the training rows</source>
-        <translation>训练行的多数类</translation>
-    </message>
-    <message>
         <source>the masked word “{answer}”</source>
         <translation>被掩盖的词“{answer}”</translation>
     </message>
@@ -28865,7 +28872,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{low} to {high}</source>
-        <translation>{low}–{high}</translation>
+        <translation>{low} 至 {high}</translation>
     </message>
     <message>
         <source>{text} ({more})</source>
