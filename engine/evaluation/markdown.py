@@ -24,6 +24,7 @@ SLICE_HEAD = marked("engine", "slice"), TEXTS, marked("engine", "right"), marked
 SCORE = marked("engine", "{count:,} texts, {metric} {value}.")
 SEEN = marked("engine", "The model was trained on {count:,} of these texts.")
 UNSEEN = marked("engine", "Over the {count:,} that are new to it: {value}.")
+ONE_REPEATS = marked("engine", "One text repeats another.")
 REPEATING = marked("engine", "{count:,} texts repeat others.")
 TRIED = marked("engine", "{found} of {count:,} slices that were tried, corrected for so many.")
 CALIBRATION_ERROR = marked("engine", "Expected calibration error {error}; by chance alone {chance}.")
@@ -63,7 +64,7 @@ def report_markdown(
             unseen = said(UNSEEN, count=report.unseen.count, value=value)
         parts.append(sentences([said(SEEN, count=scored.num_seen), unseen]))
     if report.num_repeating:
-        parts.append(said(REPEATING, count=report.num_repeating))
+        parts.append(repeating(report.num_repeating))
     if comparison:
         parts.append(comparison)
     rows = [[name, _number(value)] for name, value in scored.evaluated.metrics.items()]
@@ -139,6 +140,11 @@ def _of_classes(
         else:
             told.append(said(FITTED_ON_HALF, others=warmth.num_shown, **values))
     return [*parts, "## " + spoken(marked("engine", "Calibration")), sentences(told)]
+
+
+def repeating(count: int) -> str:
+    """Return how many texts repeat others, in a sentence."""
+    return spoken(ONE_REPEATS) if count == 1 else said(REPEATING, count=count)
 
 
 def slice_name(one: Slice) -> str:

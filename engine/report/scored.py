@@ -17,13 +17,13 @@ from engine.evaluation.markdown import (
     FIGURES,
     FITTED_HERE,
     LESS,
-    REPEATING,
     SEEN,
     SLICE_HEAD,
     TEXTS,
     TRIED,
     UNSEEN,
     WEAK_SLICES,
+    repeating,
     slice_name,
 )
 from engine.evaluation.report import ScoreReport, f1_intervals
@@ -171,7 +171,7 @@ def _remarks(found: Scored) -> Iterator[tuple[str, str]]:
             unseen = told(UNSEEN, count=new.count, value=value)
         yield sentences([seen, unseen]), "look"
     if report.num_repeating:
-        yield told(REPEATING, count=report.num_repeating), ""
+        yield repeating(report.num_repeating), ""
     if report.has_chosen:
         yield spoken(FITTED_HERE), "look"
     for one in found.baselines:

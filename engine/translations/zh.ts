@@ -21421,6 +21421,10 @@ meaning | sentence colours it.</source>
         <translation>{name} 有 1 条文本带着同样的结尾重复出现，但正确的结尾不同。</translation>
     </message>
     <message>
+        <source>One text repeats another.</source>
+        <translation>有 1 条文本与其他文本重复。</translation>
+    </message>
+    <message>
         <source>One text says nothing about a difference.</source>
         <translation>一条文本说明不了差异。</translation>
     </message>
