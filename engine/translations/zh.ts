@@ -2187,14 +2187,6 @@
         <translation>没有改动。</translation>
     </message>
     <message>
-        <source>One text</source>
-        <translation>单条文本</translation>
-    </message>
-    <message>
-        <source>Text</source>
-        <translation>文本</translation>
-    </message>
-    <message>
         <source>The text with its changes</source>
         <translation>文本及其改动</translation>
     </message>
@@ -7205,6 +7197,17 @@
     <message>
         <source>t-SNE shows {most} of the points, spread evenly; PCA shows all.</source>
         <translation>t-SNE 显示均匀选取的 {most} 个点；PCA 显示全部。</translation>
+    </message>
+</context>
+<context>
+    <name>MarkedTextCard</name>
+    <message>
+        <source>One text</source>
+        <translation>单条文本</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
     </message>
 </context>
 <context>
@@ -13127,10 +13130,6 @@ meaning | sentence colours it.</source>
     <message>
         <source>Nothing found in {words}.</source>
         <translation>共 {words}，没有找到任何内容。</translation>
-    </message>
-    <message>
-        <source>One text</source>
-        <translation>单条文本</translation>
     </message>
     <message>
         <source>Text</source>

@@ -58,10 +58,10 @@ def test_a_text_is_corrected_as_it_is_typed_and_a_file_beside_it(
     card.entered.emit()
     assert session.wait_idle()
     assert card.corrected.text() == "b c z d z" and card.note.text() == "2 changes"
-    assert "q · model: z" in card.picture.summary() and card.changes.cells.rowCount() == 2
+    assert "q · model: z" in card.picture.summary() and card.marks.cells.rowCount() == 2
     card.text.setPlainText("b c d")
     card.entered.emit()
-    assert session.wait_idle() and card.note.text() == "Nothing is changed." and not card.changes.isVisible()
+    assert session.wait_idle() and card.note.text() == "Nothing is changed." and not card.marks.isVisible()
     path = write_pairs(tmp_path / "new.csv", 20, seed=7)
     page.open_file(path)
     assert session.wait_idle() and page.file_card.preview is not None

@@ -50,5 +50,5 @@ def test_words_and_what_is_found_stand_under_one_another_in_a_low_window(qtbot: 
     card.show()
     card.show_reply(TaggedReply(answer, ("place",), is_plain=False), "model")
     qtbot.waitExposed(card)
-    assert card.picture.geometry().bottom() < card.found.geometry().top()
-    assert card.found.mapTo(card, card.found.rect().bottomLeft()).y() <= card.height()
+    assert card.picture.geometry().bottom() < card.marks.geometry().top()
+    assert card.marks.mapTo(card, card.marks.rect().bottomLeft()).y() <= card.height()

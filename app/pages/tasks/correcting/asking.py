@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.inputs import TextEdit
 from app.look.labels import label
-from app.look.layout import column
-from app.look.widgets import holder, named
-from app.pages.tasks.answers import AskCard
+from app.look.widgets import named
 from app.pages.tasks.listing import CellTable
-from app.plots.buttons import save_icon
+from app.pages.tasks.marked_text import MarkedTextCard
 from app.plots.corrected_words import CorrectedWordsPlot
 from app.plots.tagged_words import PREDICTED, TaggedStretch, tagged_words
 
@@ -22,61 +18,27 @@ if TYPE_CHECKING:
     from engine.train.tasks.correcting.answers import CorrectedText
 
 MOST_LINES = 4  # of the words with what is changed, before they scroll
-WITHOUT_WORDS = 250  # px of the card that all else takes
 
 
-class CorrectionAskCard(AskCard):
+class CorrectionAskCard(MarkedTextCard):
     """A text; below it the corrected one, its changes where they are made, and a list of them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("correction_note", parent)
-        self.setObjectName("correction_card")
-        self.set_title(self.tr("One text"))
-        self.text = named(
-            TextEdit(
-                placeholderText=self.tr("Type or paste a text. It appears below as the model corrects it."),
-                tabChangesFocus=True,
-            ),
-            "text_to_correct",
-            self.tr("Text"),
-        )
-        self.text.setMinimumHeight(48)
         self.corrected = label("", wrap=True, name="corrected_text")
-        self.picture = named(
-            CorrectedWordsPlot(self.tr("The text with its changes"), most_lines=MOST_LINES),
-            "text_with_changes",
+        picture = CorrectedWordsPlot(self.tr("The text with its changes"), most_lines=MOST_LINES)
+        super().__init__(
+            name="correction_note",
+            field="text_to_correct",
+            placeholder=self.tr("Type or paste a text. It appears below as the model corrects it."),
+            picture=named(picture, "text_with_changes"),
+            marks=CellTable("changes", self.tr("Changes")),
+            above=self.corrected,
+            parent=parent,
         )
-        self.changes = CellTable("changes", self.tr("Changes"))
-        self.changes.setMinimumHeight(76)
-        self._result = holder(column(self.picture, (self.changes, 1)))
-        self._save = save_icon(self.picture)
-        self.add_corner(self._save)
-        self.add(self.text, 2)
-        self.add(self.note)
-        self.add(self.corrected)
-        self.add(self._result, 3)
-        self.text.textChanged.connect(self.typed)
-        self.show_nothing()
+        self.setObjectName("correction_card")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many lines of words as there is room for beside the text and the list."""
-        super().resizeEvent(event)
-        lines = min(MOST_LINES, max(1, (self.height() - WITHOUT_WORDS) // self.picture.line))
-        if lines != self.picture.most_lines:
-            self.picture.most_lines = lines
-            self.picture.place_anew()
-
-    def texts(self) -> tuple[str]:
-        return (self.text.toPlainText(),)
-
-    def set_texts(self, text: str, second: str = "") -> None:
-        self.text.setPlainText(text)
-
-    def show_nothing(self) -> None:
-        self.show_note(self.tr("Each change appears in the text, with the model’s confidence."))
-        self.picture.clear()
-        for part in (self._result, self._save, self.corrected):
-            part.hide()
+    def nothing_words(self) -> str:
+        return self.tr("Each change appears in the text, with the model’s confidence.")
 
     def show_reply(self, reply: CorrectedText, model: str) -> None:
         made = reply.changes
@@ -98,6 +60,5 @@ class CorrectionAskCard(AskCard):
             return parts[place]
 
         names = (self.tr("In the text"), self.tr("Corrected"), self.tr("Confidence"), self.tr("Character"))
-        self.changes.set_rows(names, len(made), cell, wide=(0, 1), numbers=(2, 3))
-        for part in (self._result, self._save, self.corrected):
-            part.setVisible(bool(made))
+        self.marks.set_rows(names, len(made), cell, wide=(0, 1), numbers=(2, 3))
+        self.show_answer(bool(made))

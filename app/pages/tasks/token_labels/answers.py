@@ -6,19 +6,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app import words
-from app.look.inputs import TextEdit
-from app.look.layout import column
-from app.look.widgets import holder, named
-from app.pages.tasks.answers import AskCard, FileAnswersCard, TaskAnswers
+from app.look.widgets import named
+from app.pages.tasks.answers import FileAnswersCard, TaskAnswers
 from app.pages.tasks.listing import CellTable
+from app.pages.tasks.marked_text import MarkedTextCard
 from app.pages.tasks.token_labels.listing import TextList
 from app.pages.tasks.token_labels.preview import MOST_WORDS, stretches_of
 from app.pages.tasks.token_labels.requests import OpenTagger, TaggedReply, read_written
-from app.plots.buttons import save_icon
 from app.plots.tagged_words import PREDICTED, TaggedStretch, TaggedWordsPlot, tagged_words
 from engine.events import Evaluated
 
@@ -27,59 +24,25 @@ if TYPE_CHECKING:
     from engine.text.tagged.texts import TaggedTable
 
 MOST_LINES = 5  # of the words with what is found, before they scroll
-WITHOUT_WORDS = 250  # px of the card that all else takes
 
 
-class TagAskCard(AskCard):
+class TagAskCard(MarkedTextCard):
     """A text, its words with what is found, and a list of that."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("tag_note", parent)
+        picture = TaggedWordsPlot(self.tr("The text with the entities found"), most_lines=MOST_LINES)
+        super().__init__(
+            name="tag_note",
+            field="text_to_tag",
+            placeholder=self.tr("Type or paste a text. What the model finds in it appears below."),
+            picture=named(picture, "tagged_text"),
+            marks=CellTable("found_entities", self.tr("Entities found")),
+            parent=parent,
+        )
         self.setObjectName("tag_card")
-        self.set_title(self.tr("One text"))
-        self.text = named(
-            TextEdit(
-                placeholderText=self.tr("Type or paste a text. What the model finds in it appears below."),
-                tabChangesFocus=True,
-            ),
-            "text_to_tag",
-            self.tr("Text"),
-        )
-        self.text.setMinimumHeight(56)
-        self.picture = named(
-            TaggedWordsPlot(self.tr("The text with the entities found"), most_lines=MOST_LINES),
-            "tagged_text",
-        )
-        self.found = CellTable("found_entities", self.tr("Entities found"))
-        self.found.setMinimumHeight(84)
-        self._result = holder(column(self.picture, (self.found, 1)))
-        self._save = save_icon(self.picture)
-        self.add_corner(self._save)
-        self.add(self.text, 2)
-        self.add(self.note)
-        self.add(self._result, 3)
-        self.text.textChanged.connect(self.typed)
-        self.show_nothing()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many lines of words as there is room for beside the text and the list."""
-        super().resizeEvent(event)
-        lines = min(MOST_LINES, max(1, (self.height() - WITHOUT_WORDS) // self.picture.line))
-        if lines != self.picture.most_lines:
-            self.picture.most_lines = lines
-            self.picture.place_anew()
-
-    def texts(self) -> tuple[str]:
-        return (self.text.toPlainText(),)
-
-    def set_texts(self, text: str, second: str = "") -> None:
-        self.text.setPlainText(text)
-
-    def show_nothing(self) -> None:
-        self.show_note(self.tr("Each word’s type appears under it, with the model’s confidence."))
-        self.picture.clear()
-        for part in (self._result, self._save):
-            part.hide()
+    def nothing_words(self) -> str:
+        return self.tr("Each word’s type appears under it, with the model’s confidence.")
 
     def show_reply(self, reply: TaggedReply, model: str) -> None:
         answer = reply.answer
@@ -104,13 +67,12 @@ class TagAskCard(AskCard):
             return parts[place]
 
         names = (self.tr("Text"), self.tr("Type"), self.tr("Confidence"), self.tr("From character"))
-        self.found.set_rows(names, len(found), cell, numbers=(2, 3))
+        self.marks.set_rows(names, len(found), cell, numbers=(2, 3))
         one, many = self.tr("1 word"), self.tr("{count} words")
         counted = words.counted(len(answer.tags), one, many)
         text = self.tr("{found} found in {words}.") if found else self.tr("Nothing found in {words}.")
         self.show_note(text.format(found=words.number(len(found)), words=counted))
-        for part in (self._result, self._save):
-            part.show()
+        self.show_answer(True)
 
 
 class FileTagsCard(FileAnswersCard):
