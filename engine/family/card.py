@@ -253,12 +253,12 @@ def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
 _ABOUT_TEXT = marked(
     "engine",
     "All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to "
-    "each of them. Intervals are 95 %. **Bold** are the best and those that are not clearly worse by a "
-    "paired test over the same questions, with Holm’s correction over the members, but never a member that "
-    "is not above chance, or no better than before training. Perplexity from the left and pseudo-perplexity "
-    "from both sides cannot be compared: one predicts a word from what comes before it, the other from all "
-    "the rest. The words in the blanks are guessed by all members that give probabilities, each from what it "
-    "may see, among the known words only.",
+    "each of them. Intervals are 95 %. **Bold** are the best, and those that are not clearly worse. That is "
+    "judged by a paired test over the same questions, with Holm’s correction over the members. A member that "
+    "is not above chance, or no better than before training, is never bold. Perplexity from the left and "
+    "pseudo-perplexity from both sides cannot be compared. One predicts a word from what comes before it, "
+    "the other from all the rest. The words in the blanks are guessed by all members that give "
+    "probabilities, each from what it may see, among the known words only.",
 )
 _ABOUT_MEMBERS = marked(
     "engine",

@@ -150,7 +150,7 @@ def score_section(found: Scored, title: str = "") -> Section:
     blocks += [Said(text, level) for text, level in _remarks(found)]
     if found.baselines and report.is_of_classes:
         blocks.append(
-            charts.dots(spoken(marked("engine", "Accuracy beside simple ways")), list(_dots(found)))
+            charts.dots(spoken(marked("engine", "Accuracy compared with baselines")), list(_dots(found)))
         )
         blocks.append(_baselines(found.baselines))
     return Section(title or spoken(SCORE), blocks, found.texts)
@@ -177,8 +177,8 @@ def _remarks(found: Scored) -> Iterator[tuple[str, str]]:
     for one in found.baselines:
         if one.difference.interval is not None:
             level = "fine" if one.difference.interval[0] > 0 else "look"
-            apart = above(one.difference.value, one.difference.interval, spoken(BESIDE[one.name], "beside"))
-            said = told(marked("engine", "{apart}; p {p}."), apart=apart, p=p_value(one.difference.p_value))
+            difference = above(one.difference.value, one.difference.interval, spoken(BESIDE[one.name], "beside"))
+            said = told(marked("engine", "{difference}; p {p}."), difference=difference, p=p_value(one.difference.p_value))
             yield f"{said[:1].upper()}{said[1:]}", level
     if found.comparison:
         yield found.comparison, ""

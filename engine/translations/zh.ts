@@ -18352,8 +18352,8 @@ meaning | sentence colours it.</source>
         <translation>梯度累积</translation>
     </message>
     <message>
-        <source>Accuracy beside simple ways</source>
-        <translation>与简单方法相比的准确率</translation>
+        <source>Accuracy compared with baselines</source>
+        <translation>与基线相比的准确率</translation>
     </message>
     <message>
         <source>Accuracy hides the smallest label. Look at its F1.</source>
@@ -18420,7 +18420,7 @@ meaning | sentence colours it.</source>
         <translation>新增的只有一个小小的头</translation>
     </message>
     <message>
-        <source>All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best and those that are not clearly worse by a paired test over the same questions, with Holm’s correction over the members, but never a member that is not above chance, or no better than before training. Perplexity from the left and pseudo-perplexity from both sides cannot be compared: one predicts a word from what comes before it, the other from all the rest. The words in the blanks are guessed by all members that give probabilities, each from what it may see, among the known words only.</source>
+        <source>All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best, and those that are not clearly worse. That is judged by a paired test over the same questions, with Holm’s correction over the members. A member that is not above chance, or no better than before training, is never bold. Perplexity from the left and pseudo-perplexity from both sides cannot be compared. One predicts a word from what comes before it, the other from all the rest. The words in the blanks are guessed by all members that give probabilities, each from what it may see, among the known words only.</source>
         <translation>所有成员都在 {text} 上训练，{budget}，共用一个整词词表；词表外的词对每个成员都是 [UNK]。区间均为 95 %。**粗体**为最佳成员，以及在相同问题上经配对检验（对各成员做 Holm 校正）并不明显更差的成员；但不高于随机水平、或不优于训练之前的成员从不加粗。从左侧计算的困惑度与从两侧计算的伪困惑度不能互相比较：前者只根据前文预测一个词，后者根据其余全部文字。空中的词由所有能给出概率的成员来猜，各凭其所见，且只在已知词中选择。</translation>
     </message>
     <message>
@@ -25860,10 +25860,6 @@ meaning | sentence colours it.</source>
         <translation>{answer}，而非 {against}</translation>
     </message>
     <message>
-        <source>{apart}; p {p}.</source>
-        <translation>{apart}；p {p}。</translation>
-    </message>
-    <message>
         <source>{asked}, before training</source>
         <translation>{asked}，训练之前</translation>
     </message>
@@ -26150,6 +26146,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{cut:,} of {total:,} training texts are longer than {length} pieces and are truncated.</source>
         <translation>{total:,} 条训练文本中有 {cut:,} 条超过 {length} 个词片，会被截断。</translation>
+    </message>
+    <message>
+        <source>{difference}; p {p}.</source>
+        <translation>{difference}；p {p}。</translation>
     </message>
     <message>
         <source>{digest}, seed {seed}</source>
