@@ -177,8 +177,11 @@ def _remarks(found: Scored) -> Iterator[tuple[str, str]]:
     for one in found.baselines:
         if one.difference.interval is not None:
             level = "fine" if one.difference.interval[0] > 0 else "look"
-            difference = above(one.difference.value, one.difference.interval, spoken(BESIDE[one.name], "beside"))
-            said = told(marked("engine", "{difference}; p {p}."), difference=difference, p=p_value(one.difference.p_value))
+            difference = above(
+                one.difference.value, one.difference.interval, spoken(BESIDE[one.name], "beside")
+            )
+            template, p = marked("engine", "{difference}; p {p}."), p_value(one.difference.p_value)
+            said = told(template, difference=difference, p=p)
             yield f"{said[:1].upper()}{said[1:]}", level
     if found.comparison:
         yield found.comparison, ""
