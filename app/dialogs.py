@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.language import language_of, own_name
+from app.language import has_letters, language_of, own_name
 from app.look import theme
 from app.look.files import ask_folder
 from app.look.inputs import ComboBox, ToolButton
@@ -122,6 +122,9 @@ class SettingsDialog(QDialog):
         self._language.addItem(self.tr("System"), "")
         for language in languages():
             self._language.addItem(own_name(language), language)
+            if not has_letters(language):
+                said = self.tr("No font on this computer has its letters. Install one, such as a Noto font.")
+                _grey_out_last(self._language, said)
         self._language.choose(self._session.settings.language, or_first=True)
         self._language_later = label(self.tr("at the next start"), "muted", name="settings_language_later")
         self._language_later.hide()
@@ -153,10 +156,7 @@ class SettingsDialog(QDialog):
             if size > 100 and not (needed.width() <= room.width() and needed.height() <= room.height()):
                 said = self.tr("Needs a screen of {width}×{height} pixels")
                 text = said.format(width=needed.width(), height=needed.height())
-                self._size.setItemData(self._size.count() - 1, tip(text), Qt.ItemDataRole.ToolTipRole)
-                model = self._size.model()
-                assert isinstance(model, QStandardItemModel)
-                model.item(self._size.count() - 1).setEnabled(False)
+                _grey_out_last(self._size, text)
         self._size.choose(self._session.settings.text_size)
         self._later = label(self.tr("at the next start"), "muted", name="settings_size_later")
         self._size.currentIndexChanged.connect(self._choose_size)
@@ -191,6 +191,14 @@ class SettingsDialog(QDialog):
     def _take_runs_root(self, folder: str) -> None:
         self._session.runs.set_root(folder)
         self._show_runs()
+
+
+def _grey_out_last(box: ComboBox, why: str) -> None:
+    """Let a box's last line be seen but not chosen, and say why."""
+    last, model = box.count() - 1, box.model()
+    assert isinstance(model, QStandardItemModel)
+    box.setItemData(last, tip(why), Qt.ItemDataRole.ToolTipRole)
+    model.item(last).setEnabled(False)
 
 
 class ClosingDialog(QDialog):

@@ -6,6 +6,7 @@ A window says everything in the language that it was made in; another one is tak
 from __future__ import annotations
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from app.settings import AppSettings
@@ -30,9 +31,13 @@ class CatalogTranslator(QTranslator):
 
 
 def language_of(settings: AppSettings) -> str:
-    """Return the language to speak: the environment's, else the person's, else the system's, else English."""
+    """Return the language to speak: the environment's, else the person's, else the system's, else English.
+
+    The system's is taken only where it can be read here, since nobody has asked for it.
+    """
     chosen = named_outside() or (settings.language if settings.language in languages() else "")
-    return chosen or known_language(QLocale.system().name()) or ENGLISH
+    system = known_language(QLocale.system().name())
+    return chosen or (system if system and has_letters(system) else ENGLISH)
 
 
 def own_name(language: str) -> str:
@@ -40,6 +45,12 @@ def own_name(language: str) -> str:
     if language == ENGLISH:
         return "English"
     return QLocale(catalog(language).locale).nativeLanguageName()
+
+
+def has_letters(language: str) -> bool:
+    """Whether the fonts of this computer have a language's letters, as its own name tells."""
+    metrics = QFontMetrics(QGuiApplication.font())
+    return all(metrics.inFontUcs4(ord(letter)) for letter in own_name(language))
 
 
 def speak_in(application: QApplication, language: str) -> None:

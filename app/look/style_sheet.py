@@ -5,15 +5,15 @@ A focused control gets a border 1 px wider and a padding 1 px smaller, so that n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 
-def style_sheet(tokens: Mapping[str, str], mono: str) -> str:
-    """Return the application's style sheet. Args: tokens: the theme's. mono: the fixed-width family."""
+def style_sheet(tokens: Mapping[str, str], mono: Sequence[str]) -> str:
+    """Return the application's style sheet. Args: tokens: the theme's. mono: the fixed-width families."""
     text = TEMPLATE
     for token in sorted(tokens, key=len, reverse=True):  # @text must not be found within @text_soft
         text = text.replace(f"@{token}", tokens[token])
-    return text.replace("$mono", mono)
+    return text.replace("$mono", ", ".join(f'"{family}"' for family in mono))
 
 
 TEMPLATE = """
@@ -35,7 +35,7 @@ QLabel[role="refusal"] { color: @wrong; }
 QLabel[role="bubble"] { background: @text; color: @card; border-radius: 4px; padding: 4px 8px;
   font-size: 12px; }
 QLabel[role="pill"] { background: @page; border: 1px solid @line; border-radius: 9px; padding: 1px 8px; }
-QLabel[role="mono"] { font-family: "$mono"; }
+QLabel[role="mono"] { font-family: $mono; }
 QLabel[role="accent"] { color: @accent; }
 QLabel[role="fine"] { color: @fine; }
 QLabel[role="look"] { color: @look; }

@@ -39,6 +39,19 @@ ICONS = Path(__file__).parent / "icons"
 ICON_INK = "#7a8699"  # the ink that every icon file is drawn in; tinting replaces it
 FONTS = Path(__file__).parent / "fonts"
 OWN_FONT = "Inter"  # in the box
+CHINESE_FONTS = (  # simplified, as systems bring them
+    "PingFang SC",  # macOS
+    "Hiragino Sans GB",
+    "Microsoft YaHei UI",  # Windows
+    "Microsoft YaHei",
+    "Noto Sans CJK SC",  # Linux
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "Source Han Sans CN",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+)
 # what systems without an interface font of their own fall back to; any other is theirs, or a person's choice
 FALLBACKS = (
     *("DejaVu", "Bitstream Vera", "Liberation", "Nimbus", "FreeSans", "Luxi", "Sans", "Arial", "Helvetica"),
@@ -377,10 +390,11 @@ def put_off(window: QWidget) -> None:
 def _paint(app: QApplication, theme: Theme) -> None:
     QDir.setSearchPaths("icons", [str(ICONS)])
     watcher().theme = theme
-    _ui_family.cache_clear()  # the system may have another font by now
+    _ui_family.cache_clear()  # the system may have other fonts by now
+    _chinese_families.cache_clear()
     app.setFont(ui_font())
     app.setPalette(_palette(theme))
-    _put_on(app, style_sheet({**asdict(theme), "scheme": theme.scheme}, mono_font().family()))
+    _put_on(app, style_sheet({**asdict(theme), "scheme": theme.scheme}, mono_font().families()))
     watcher().changed.emit()
 
 
@@ -441,8 +455,8 @@ def _palette(theme: Theme) -> QPalette:
 def ui_font(size_px: int = UI_SIZE, bold: bool = False) -> QFont:
     """Return the interface font with figures of one width, so that live numbers do not jitter."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    if _ui_family():
-        font.setFamilies([_ui_family(), *font.families()])  # other scripts as in the system's
+    own = [_ui_family()] if _ui_family() else []
+    font.setFamilies([*own, *font.families(), *_chinese_families()])  # other scripts as in the system's
     font.setPixelSize(size_px)  # device-independent: scaled with the screen
     font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     font.setFeature(QFont.Tag("tnum"), 1)
@@ -464,6 +478,13 @@ def _ui_family() -> str:
 
 
 @cache
+def _chinese_families() -> tuple[str, ...]:
+    """Return the system's fonts with simplified Chinese: without their names, Qt may take Japanese forms."""
+    known = QFontDatabase.families()
+    return tuple(family for family in CHINESE_FONTS if family in known)
+
+
+@cache
 def _load_font(path: Path) -> bool:
     """Make a font of the box known to Qt; whether it could."""
     return QFontDatabase.addApplicationFont(str(path)) >= 0
@@ -472,6 +493,7 @@ def _load_font(path: Path) -> bool:
 def mono_font(size_px: int = UI_SIZE) -> QFont:
     """Return the system's fixed-width font."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setFamilies([*font.families(), *_chinese_families()])
     font.setPixelSize(size_px)
     return font
 

@@ -11781,6 +11781,10 @@ more similar</source>
         <translation>需要 {width}×{height} 像素的屏幕</translation>
     </message>
     <message>
+        <source>No font on this computer has its letters. Install one, such as a Noto font.</source>
+        <translation>这台计算机上没有能显示它的字体。请安装一种，例如 Noto 字体。</translation>
+    </message>
+    <message>
         <source>Offline: do not download models</source>
         <translation>离线：不下载模型</translation>
     </message>

@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
 import app
+import app.language
 import engine
 import engine.language
 from app.dialogs import SettingsDialog
-from app.language import language_of, own_name, speak_in
+from app.language import has_letters, language_of, own_name, speak_in
 from app.main_window import MainWindow
 from app.settings import AppSettings
 from app.translations import collected, completed, document
@@ -95,6 +96,19 @@ def test_the_environment_comes_before_the_settings_and_these_before_the_system(
     assert language_of(settings) in languages()
     assert known_language("XX_eo.UTF-8@euro") == made_up and not known_language("klingon")
     assert own_name(ENGLISH) == "English"
+
+
+def test_a_language_whose_letters_no_font_has_is_not_taken_unasked(
+    made_up: str, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = AppSettings(tmp_path / "settings.ini")
+    monkeypatch.setattr(app.language, "known_language", lambda name: made_up)
+    monkeypatch.setattr(app.language, "named_outside", lambda: "")
+    assert has_letters(made_up) and language_of(settings) == made_up
+    monkeypatch.setattr(app.language, "own_name", lambda language: "\U0010fffd")  # which no font draws
+    assert not has_letters(made_up) and language_of(settings) == ENGLISH
+    settings.language = made_up
+    assert language_of(settings) == made_up
 
 
 @pytest.mark.slow
