@@ -234,8 +234,8 @@ def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
         each = [spoken(ONE_EACH)] if is_of_one_training(found) else []
         values = {
             "verdict": phrases([spoken(_TITLES[found.verdict]), *each]),
-            "claim": one.claim,
-            "measure": one.measure,
+            "claim": spoken(one.claim),
+            "measure": spoken(one.measure),
             "first": _shown(one.first),
             "second": _shown(one.second),
             "difference": _shown(one.difference, "+.3f"),
