@@ -72,6 +72,16 @@ def closed(phrase: str) -> str:
     return phrase.removesuffix(stop) + stop
 
 
+def captioned(caption: object, text: object) -> str:
+    """Return what is said behind its caption: "layer 3: 0.5"."""
+    return spoken(marked("phrase", "{caption}: {text}"), "phrase").format(caption=caption, text=text)
+
+
+def bracketed(text: object, more: object) -> str:
+    """Return a text with what is said beside it in brackets: "92 % (46 of 50)"."""
+    return spoken(marked("phrase", "{text} ({more})"), "phrase").format(text=text, more=more)
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A marked template and the values that fill it."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.commands.screen import print_json, show
 from engine.durable import check_writable
-from engine.errors import WORD, DataError, UserError, marked, sentences
+from engine.errors import WORD, DataError, UserError, captioned, marked, sentences
 from engine.events import Event, Finished, Noted
 from engine.hub.recommended import starters_for
 from engine.language import said, spoken
@@ -270,7 +270,10 @@ def _plain(values: Any) -> Any:
 
 def _lines(finding: Finding, parts: Sequence[TablePart]) -> list[str]:
     """Return a finding for the screen, with its first rows as lines of the file."""
-    found = [f"{finding.kind}: {finding.sentence}", f"  {sentences([str(finding.why), str(finding.advice)])}"]
+    found = [
+        captioned(spoken(finding.kind, WORD), finding.sentence),
+        f"  {sentences([str(finding.why), str(finding.advice)])}",
+    ]
     part = next(part for part in parts if part.name == finding.part)
     cells = part.table.frame[part.roles.text].array
     twins = None if finding.twins is None else finding.twins.tolist()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.errors import marked
 from engine.evaluation.baselines import MAJORITY, TFIDF, TRAINING_MAJORITY, Baseline
 from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import Slice
+from engine.language import said
 
 MOST_CLASSES, MOST_SLICES = 200, 30
 NAMES = {
-    MAJORITY: "always “{label}”, the majority class of these texts",
-    TRAINING_MAJORITY: "always “{label}”, the majority class of the training rows",
-    TFIDF: "TF-IDF with logistic regression",
+    MAJORITY: marked("engine", "always “{label}”, the majority class of these texts"),
+    TRAINING_MAJORITY: marked("engine", "always “{label}”, the majority class of the training rows"),
+    TFIDF: marked("engine", "TF-IDF with logistic regression"),
 }
 
 
@@ -73,7 +75,7 @@ def _of_classes(
     if baselines:
         rows = [
             [
-                NAMES[one.name].format(label=one.label),
+                said(NAMES[one.name], label=one.label),
                 _with(one.accuracy, one.interval),
                 _with(one.difference.value, one.difference.interval),
                 f"{one.difference.p_value:.2g}",

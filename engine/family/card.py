@@ -18,6 +18,7 @@ from engine.family.members import ABOUT, PROBABILITY
 from engine.family.scores import BOTH_SIDES, ENDS, FOLLOWS, FROM_LEFT, IN_BLANKS, KNOWN, UNKNOWN
 from engine.family.senses import chance_of_nearest
 from engine.family.verdicts import DOES_NOT, HOLDS, NO_VERDICT, OPEN, VERDICTS, JudgedClaim, judged_of
+from engine.language import heads, spoken
 from engine.settings.family import FREQUENCIES
 from engine.train.gains import aligned
 
@@ -84,12 +85,19 @@ def table(report: Mapping[str, Any]) -> list[str]:
     every = lines(report)
     first = [*[line for line in every if line.name == ON_BLANKS[0]]]
     first += [line for line in every if line not in first and not line.is_start][:2]
-    rows: list[tuple[str, ...]] = [
-        ("member", "year", "weights", "words read", "seconds", *(line.title for line in first))
-    ]
+    known = heads(
+        marked("table", "member"),
+        marked("table", "year"),
+        marked("table", "weights"),
+        marked("table", "words read"),
+        marked("table", "seconds"),
+    )
+    rows: list[tuple[str, ...]] = [(*known, *(spoken(line.title) for line in first))]
     for name in report["members"]:
         found = (line.cell(name) for line in first)
-        rows.append((ABOUT[name].said, str(ABOUT[name].year), *_figures(report["reached"][name]), *found))
+        rows.append(
+            (spoken(ABOUT[name].said), str(ABOUT[name].year), *_figures(report["reached"][name]), *found)
+        )
     claims = judged_of(report)
     notes = [str(trained_how_often(least_trainings(claims)))] if claims else []
     notes += map(str, starts(report))

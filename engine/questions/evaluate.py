@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.errors import Sentence, marked
 from engine.events import Event, Noted, Steps, retold
+from engine.language import spoken
 from engine.model.model_name import ModelName
 from engine.questions.labelled import LabelledQuestion, rows_field
 from engine.questions.question import Models, asked, json_field, out_field
@@ -164,11 +165,11 @@ class EvaluationQuestion(
         from engine.report.scored import scored_of
         from engine.train.run.kept import name_of
 
-        texts = f"{self.part} rows" if self.part else f"texts of {self.texts_name}"
+        texts = self.texts_said
         told = found.baselines, found.slices, found.num_tried
         scored = result_of(scored_of(found.report, texts, *told))
         facts = (*result_of(model_facts(self.folder)), *versions())
-        again = (("Measure it again", self.command()),)
+        again = ((spoken(marked("engine", "Measure it again")), self.command()),)
         name = name_of(self.model.folder)
         return html_of(report_page(Reported(name, facts, (scored,), commands=again, notes=found.notes)))
 

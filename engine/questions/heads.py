@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import said
 from engine.questions.fields import off_field, switches
 from engine.questions.over_table import MOST_LINES, TableQuestion
 from engine.questions.question import Models, asked
@@ -80,12 +82,20 @@ def _rows(found: Weighed) -> Iterator[list[Any]]:
 
 def _off_line(off: HeadsOff) -> str:
     low, high = off.difference.interval or (off.difference.value,) * 2
-    asked = "labels" if off.asks == "labels" else "masked words"
-    return (
-        f"right {asked}: {off.before:.3f} with all heads, {off.after:.3f} with {off.num_off} off; "
-        f"difference {off.difference.value:+.3f} ({low:+.3f} to {high:+.3f}), "
-        f"by chance {off.difference.p_value:.2g}"
+    template = marked(
+        "engine",
+        "right masked words: {before:.3f} with all heads, {after:.3f} with {count} off; "
+        "difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}",
     )
+    if off.asks == "labels":
+        template = marked(
+            "engine",
+            "right labels: {before:.3f} with all heads, {after:.3f} with {count} off; "
+            "difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}",
+        )
+    less = off.difference
+    values = {"before": off.before, "after": off.after, "count": off.num_off, "less": less.value}
+    return said(template, **values, low=low, high=high, p=less.p_value)
 
 
 def _off_document(off: HeadsOff) -> dict[str, Any]:

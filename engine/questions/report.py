@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import Sentence, UserError, marked
 from engine.events import Steps
+from engine.language import said, spoken
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import Flag
@@ -70,7 +71,7 @@ class ReportQuestion(
         scored, notes = list["Scored"](), list[str]()
         for question in self._questions() if is_model(folder) else ():
             found = yield from question.answer(models)
-            texts = f"{question.part} rows" if question.part else f"texts of {question.texts_name}"
+            texts = question.texts_said
             told = found.baselines, found.slices, found.num_tried
             scored.append((yield from scored_of(found.report, texts, *told)))
             notes += [note for note in found.notes if note not in notes]
@@ -103,9 +104,9 @@ class ReportQuestion(
 
     def _commands(self) -> Iterator[tuple[str, str]]:
         for question in self._questions():
-            said = f"Measure it on the {question.texts_name}" + (" rows" if question.part else "")
-            yield said, question.command()
-        yield "Write this page again", self.command()
+            template = marked("engine", "Measure it on {texts}")
+            yield said(template, texts=question.texts_said), question.command()
+        yield spoken(marked("engine", "Write this page again")), self.command()
 
     def write(self, found: Reported, out: Path) -> None:
         from engine.durable import write_text

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, listed, marked
 from engine.events import Steps
 from engine.inspect.loaded_model import take_fingerprint
 from engine.language import spoken
@@ -29,7 +29,7 @@ def model_facts(folder: Path) -> Steps[Facts]:
     facts += data_facts(info)
     stages = [stage_name(one) for one in chain_of(str(folder))]
     if stages:
-        facts.append((spoken(marked("engine", "Trained in stages")), ", ".join(stages)))
+        facts.append((spoken(marked("engine", "Trained in stages")), listed(stages)))
     return tuple(facts)
 
 
@@ -57,7 +57,10 @@ def versions() -> Facts:
     import torch
 
     said = f"Cloze {version()}, torch {torch.__version__}, Python {platform.python_version()}"
-    return (("Computed with", said), ("Date", today()))
+    return (
+        (spoken(marked("engine", "Computed with")), said),
+        (spoken(marked("engine", "Date")), today()),
+    )
 
 
 def is_model(folder: Path) -> bool:

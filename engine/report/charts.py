@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine.errors import marked
+from engine.language import said, spoken
 from engine.report.blocks import Drawing, Mark
 from engine.report.drawing import printable
 from engine.report.numbers import MINUS
@@ -74,7 +76,7 @@ def matrix(title: str, names: Sequence[str], counts: npt.NDArray[np.int64]) -> D
     size = len(names)
     left = 16 + LETTER * min(MOST_NAME, max(map(len, names)))
     top, most = 40, max(1, int(counts.max()))
-    parts = [_text(left, 14, "predicted", "soft", "start", 12)]
+    parts = [_text(left, 14, spoken(marked("engine", "predicted")), "soft", "start", 12)]
     marks = []
     for column, name in enumerate(names):
         middle = left + CELL * (column + 0.5)
@@ -91,8 +93,9 @@ def matrix(title: str, names: Sequence[str], counts: npt.NDArray[np.int64]) -> D
                 f'rx="4" fill-opacity="{strength:.3f}"/>'
             )
             parts.append(_text(x + CELL / 2, y + CELL / 2 + 4, f"{count:,}", "ink", "middle"))
-            said = f"true {name}, predicted {names[column]}: {count:,}"
-            marks.append(Mark(x, y, CELL, CELL, said))
+            template = marked("engine", "true {true}, predicted {predicted}: {count:,}")
+            about = said(template, true=name, predicted=names[column], count=count)
+            marks.append(Mark(x, y, CELL, CELL, about))
     return Drawing(_svg(left + CELL * size + 4, top + CELL * size + 4, parts), title, marks=marks)
 
 

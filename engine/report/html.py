@@ -10,6 +10,8 @@ import html
 from collections.abc import Iterator, Sequence
 from functools import singledispatchmethod
 
+from engine.errors import marked
+from engine.language import spoken
 from engine.report.blocks import (
     Block,
     Command,
@@ -30,15 +32,15 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 MOST_ROWS = 500  # of a table, which says how many it has beyond
 MOST_CELLS = 60_000
 WORDS = {  # of the page's own
-    "numbers": "Numbers of this figure",
-    "more": "{count} more rows are in the saved numbers.",
-    "undrawn": "This figure could not be drawn.",
+    "numbers": marked("engine", "Numbers of this figure"),
+    "more": marked("engine", "{count} more rows are in the saved numbers."),
+    "undrawn": marked("engine", "This figure could not be drawn."),
 }
 
 
 def html_of(document: Document) -> str:
     """Return a document as a whole HTML file, UTF-8."""
-    writer = _Writer({**WORDS, **document.words})
+    writer = _Writer({**{name: spoken(text) for name, text in WORDS.items()}, **document.words})
     body = [f"<h1>{escape(document.title)}</h1>"]
     if document.sentence:
         body.append(f'<p class="sentence">{escape(document.sentence)}</p>')

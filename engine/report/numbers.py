@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from engine.errors import bracketed, marked
+from engine.language import said
 from engine.train.metrics import rounded
 
 Interval = tuple[float, float] | None
@@ -43,26 +45,33 @@ def between(metric: str, interval: Interval) -> str:
         return ""
     low, high = interval
     if is_share(metric):
-        return f"{share(low).removesuffix(' %')} to {share(high)}"
-    return f"{decimal(low)} to {decimal(high)}"
+        return _to(share(low).removesuffix(" %"), share(high))
+    return _to(decimal(low), decimal(high))
+
+
+def _to(low: str, high: str) -> str:
+    return said(marked("engine", "{low} to {high}"), low=low, high=high)
 
 
 def points(value: float, interval: Interval = None) -> str:
     """Return a difference of shares in points with its sign: "+37.5 points (28.1 to 45.2)"."""
-    said = f"{rounded(100 * value, 1):+.1f} points"
+    shown = said(marked("engine", "{value:+.1f} points"), value=rounded(100 * value, 1))
     if interval is not None:
-        low, high = (rounded(100 * end, 1) for end in interval)
-        said += f" ({low:.1f} to {high:.1f})"
-    return said.replace("-", MINUS)
+        low, high = (f"{rounded(100 * end, 1):.1f}" for end in interval)
+        shown = bracketed(shown, _to(low, high))
+    return shown.replace("-", MINUS)
 
 
 def above(value: float, interval: Interval, other: str) -> str:
     """Return how far a share lies above another: "9.8 points above TF-IDF (4.6 to 15.0)"."""
-    shown, span = rounded(100 * abs(value), 1), ""
-    if interval is not None:
-        ends = sorted(rounded(100 * (end if value >= 0 else -end), 1) for end in interval)
-        span = f" ({ends[0]:.1f} to {ends[1]:.1f})".replace("-", MINUS)
-    return f"{shown:.1f} points {'above' if value >= 0 else 'below'} {other}{span}"
+    template = marked("engine", "{value:.1f} points below {other}")
+    if value >= 0:
+        template = marked("engine", "{value:.1f} points above {other}")
+    shown = said(template, value=rounded(100 * abs(value), 1), other=other)
+    if interval is None:
+        return shown
+    low, high = sorted(rounded(100 * (end if value >= 0 else -end), 1) for end in interval)
+    return bracketed(shown, _to(f"{low:.1f}", f"{high:.1f}").replace("-", MINUS))
 
 
 def p_value(value: float) -> str:

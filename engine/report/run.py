@@ -8,17 +8,28 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.errors import RunError
+from engine.errors import WORD, RunError, bracketed, captioned, listed, marked, phrases
 from engine.events import Steps
+from engine.language import heads, is_english, said, spoken
 from engine.report import charts
 from engine.report.blocks import Block, Command, Document, Facts, KeyNumber, KeyNumbers, Said, Section, Table
 from engine.report.charts import Line
 from engine.report.made import bare, made_by
 from engine.report.numbers import between, is_share, measure
-from engine.report.scored import Scored, detail_sections, metric_name, score_section, texts_section
+from engine.report.scored import (
+    Scored,
+    detail_sections,
+    metric_title,
+    score_section,
+    texts_section,
+    with_span,
+)
 from engine.runs.curves import LOSS, Curves, RunCurve, read_curves
 from engine.runs.facts import CROSS_VALIDATION, RunFacts
 from engine.settings.config import values_of
+from engine.settings.finetune import FineTuneConfig
+from engine.settings.pretrain import PretrainConfig
+from engine.settings.setting import settings_of
 from engine.text.roles import ROLE_NAMES
 from engine.train.run.kept import run_of
 from engine.train.run.runs import CONFIG, plain_config
@@ -77,25 +88,29 @@ def sentence_of(found: Reported) -> str:
     if score is None:
         return found.lacking
     span = between(score.metric, score.interval)
-    said = f"{metric_name(score.metric)} {measure(score.metric, score.value)}" + (
-        f" (95 %: {span})" if span else ""
-    )
+    reached = f"{metric_title(score.metric)} {measure(score.metric, score.value)}"
+    if span:
+        reached = with_span(reached, span)
+    values = {"score": reached, "count": score.rows, "part": spoken(score.split, WORD)}
+    template = marked("engine", "{score} on {part}.")
     if score.split == CROSS_VALIDATION:
-        return f"{said}, cross-validated on {score.rows:,} labelled rows."
-    return f"{said} on {score.rows:,} {score.split} rows." if score.rows else f"{said} on {score.split}."
+        template = marked("engine", "{score}, cross-validated on {count:,} labelled rows.")
+    elif score.rows:
+        template = marked("engine", "{score} on {count:,} {part} rows.")
+    return said(template, **values)
 
 
 def _measured(found: Reported) -> Iterator[Block]:
     for one in found.scored:
-        title = one.texts[:1].upper() + one.texts[1:] if len(found.scored) > 1 else "Score"
+        title = one.texts[:1].upper() + one.texts[1:] if len(found.scored) > 1 else ""
         yield score_section(one, title)
         yield from detail_sections(one)
         if found.with_texts and len(one.report.scored.listed.texts):
             yield texts_section(one.report)
     if not found.scored:
-        yield Section("Score", list(_without_evaluation(found)))
+        yield Section(spoken(marked("engine", "Score")), list(_without_evaluation(found)))
     if found.notes:
-        yield Section("Notes", [Said(note) for note in found.notes])
+        yield Section(spoken(marked("engine", "Notes")), [Said(note) for note in found.notes])
 
 
 def _without_evaluation(found: Reported) -> Iterator[Block]:
@@ -105,7 +120,7 @@ def _without_evaluation(found: Reported) -> Iterator[Block]:
             [
                 KeyNumber(
                     measure(one.metric, one.value),
-                    f"{metric_name(one.metric)}, {one.split}",
+                    phrases((metric_title(one.metric), spoken(one.split, WORD))),
                     between(one.metric, one.interval),
                 )
                 for one in run.scores
@@ -122,32 +137,41 @@ def _trained(found: Reported) -> Iterator[Block]:
     if found.curves is not None:
         drawn = _curves(found.curves)
         if drawn is not None:
-            yield Section("Training", [drawn], _training_hint(run))
-    yield Section("Settings", [Table(("setting", "value"), _settings(run))], "what differs from the defaults")
+            yield Section(spoken(marked("engine", "Training")), [drawn], _training_hint(run))
+    table = Table(heads(marked("table", "setting"), marked("table", "value")), _settings(run))
+    hint = spoken(marked("engine", "what differs from the defaults"))
+    yield Section(spoken(marked("engine", "Settings")), [table], hint)
     remarks = [one for one in run.remarks if one.get("level") in ("look", "wrong")][:MOST_REMARKS]
     if remarks:
-        yield Section("Remarks", [Said(str(one["text"]), str(one["level"])) for one in remarks])
+        yield Section(
+            spoken(marked("engine", "Remarks")),
+            [Said(str(one["text"]), str(one["level"])) for one in remarks],
+        )
 
 
 def _training_hint(run: RunFacts) -> str:
-    parts = [f"{run.step:,} steps"]
+    parts = [said(marked("engine", "{count:,} steps"), count=run.step)]
     if run.seconds:
-        parts.append(f"{run.seconds:,.0f} s")
+        parts.append(said(marked("engine", "{seconds:,.0f} s"), seconds=run.seconds))
     if run.state != "finished":
-        parts.append(run.state)
-    return ", ".join(parts)
+        parts.append(spoken(run.state, "state"))
+    return phrases(parts)
 
 
 def _curves(curves: Curves) -> Block | None:
     """Return the loss while training and on validation rows; None where there is none."""
     lines = []
     for name, measured, kind in (
-        ("training loss", curves.train.get(LOSS), "a"),
-        ("validation loss", curves.validation.get(LOSS), "second"),
+        (spoken(marked("engine", "training loss")), curves.train.get(LOSS), "a"),
+        (spoken(marked("engine", "validation loss")), curves.validation.get(LOSS), "second"),
     ):
         if measured is not None and measured.size > 1:
             lines.append(Line(name, *_thinned(measured), kind, kind == "second" and measured.size < 60))
-    return charts.curves("Loss", lines, "step", "loss") if lines else None
+    if not lines:
+        return None
+    words = (marked("engine", "Loss"), marked("engine", "step"), marked("engine", "loss"))
+    title, x_name, y_name = map(spoken, words)
+    return charts.curves(title, lines, x_name, y_name)
 
 
 def _thinned(curve: RunCurve) -> tuple[np.ndarray, np.ndarray]:
@@ -156,25 +180,39 @@ def _thinned(curve: RunCurve) -> tuple[np.ndarray, np.ndarray]:
 
 def _settings(run: RunFacts) -> list[tuple[str, str]]:
     usual = values_of(plain_config(run.kind))
-    rows = [("kind of training", run.task or run.kind), ("seed", str(run.seed))]
+    kind = spoken(run.task or run.kind, "task")
+    rows = [(spoken(marked("engine", "kind of training")), kind), (setting_word("seed"), str(run.seed))]
     if run.way:
-        rows.append(("method, chosen by cross-validation", run.way))
+        rows.append((spoken(marked("engine", "method, chosen by cross-validation")), run.way))
     if run.data:
-        rows.append(("data", ", ".join(Path(place).name for place in run.data.splitlines() if place.strip())))
+        names = listed(Path(place).name for place in run.data.splitlines() if place.strip())
+        rows.append((setting_word("data"), names))
     if run.model and run.kind != "family":
-        rows.append(("began with", Path(run.model).name or run.model))
-    rows += [(f"{KNOWN.get(part, part)} rows", f"{count:,}") for part, count in run.rows.items() if count]
+        rows.append((spoken(marked("engine", "began with")), Path(run.model).name or run.model))
     rows += [
-        (name.replace("_", " "), str(value))
+        (said(marked("engine", "{part} rows"), part=spoken(KNOWN.get(part, part), WORD)), f"{count:,}")
+        for part, count in run.rows.items()
+        if count
+    ]
+    rows += [
+        (setting_word(name), str(value))
         for name, value in run.settings.items()
         if value not in (None, "")
         and (_is_column(name, run) or (name not in PLACES and value != usual.get(name)))
     ]
     if run.parameters:
-        rows.append(("weights", f"{run.parameters:,}"))
+        rows.append((spoken(marked("engine", "weights")), f"{run.parameters:,}"))
     if run.device:
-        rows.append(("device", run.device))
+        rows.append((setting_word("device"), run.device))
     return list(dict.fromkeys(rows))
+
+
+def setting_word(name: str) -> str:
+    """Return what a setting is called: in English by its name, so that a command can be told from it."""
+    if is_english():
+        return name.replace("_", " ")
+    groups = [one for config in (FineTuneConfig(), PretrainConfig()) for one in vars(config).values()]
+    return next((spoken(found[name].label) for found in map(settings_of, groups) if name in found), name)
 
 
 def _is_column(name: str, run: RunFacts) -> bool:
@@ -183,14 +221,18 @@ def _is_column(name: str, run: RunFacts) -> bool:
 
 def _commands(found: Reported) -> Iterator[Block]:
     if found.commands:
-        yield Section("Do it again", [Command(bare(line), name) for name, line in found.commands])
+        yield Section(
+            spoken(marked("engine", "Do it again")),
+            [Command(bare(line), name) for name, line in found.commands],
+        )
 
 
 def _measured_facts(found: Reported) -> Iterator[tuple[str, str]]:
     for one in found.scored:
-        yield "Measured on", f"{one.report.count:,} {one.texts}"
+        texts = said(marked("engine", "{count:,} {texts}"), count=one.report.count, texts=one.texts)
+        yield spoken(marked("engine", "Measured on")), texts
         if one.method:
-            yield "Interval", one.method
+            yield spoken(marked("engine", "Interval")), one.method
 
 
 def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer: str = "") -> Document:
@@ -198,19 +240,38 @@ def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer:
     rows, dots = [], []
     for run in runs:
         score, name = run.score(), run.name or run.folder
-        said = "" if score is None else measure(score.metric, score.value)
+        reached = "" if score is None else measure(score.metric, score.value)
         span = "" if score is None else between(score.metric, score.interval)
-        count = f"{score.rows:,} {score.split}" if score is not None else ""
-        rows.append((name, run.task, str(run.seed), said, span, count, run.state))
+        count = f"{score.rows:,} {spoken(score.split, WORD)}" if score is not None else ""
+        told = reached, span, count, spoken(run.state, "state")
+        rows.append((name, spoken(run.task, "task"), str(run.seed), *told))
         if score is not None:
-            about = f"{name}: {said}" + (f" ({span})" if span else "")
-            dots.append((score.metric, charts.Dot(name, score.value, score.interval, said, about)))
-    table = Table(("run", "task", "seed", "score", "95 %", "rows", "state"), rows)
+            about = captioned(name, bracketed(reached, span) if span else reached)
+            dots.append((score.metric, charts.Dot(name, score.value, score.interval, reached, about)))
+    head = heads(
+        marked("table", "run"),
+        marked("table", "task"),
+        marked("table", "seed"),
+        marked("table", "score"),
+        marked("table", "95 %"),
+        marked("table", "rows"),
+        marked("table", "state"),
+    )
+    table = Table(head, rows)
     blocks: list[Block] = []
     metrics = {metric for metric, _dot in dots}
     if len(metrics) == 1 and len(dots) > 1:
         metric = metrics.pop()
         unit, scale = ("%", 100.0) if is_share(metric) else ("", 1.0)
-        blocks.append(charts.dots(metric_name(metric), [dot for _, dot in dots], unit, scale))
-    facts = tuple((run.name or run.folder, f"seed {run.seed}, {Path(run.data).name}") for run in runs)
-    return Document(title, sentence, [Section("Runs", [*blocks, table])], facts, footer=footer or made_by())
+        blocks.append(charts.dots(metric_title(metric), [dot for _, dot in dots], unit, scale))
+    template = marked("engine", "seed {seed}, {data}")
+    facts = tuple(
+        (run.name or run.folder, said(template, seed=run.seed, data=Path(run.data).name)) for run in runs
+    )
+    return Document(
+        title,
+        sentence,
+        [Section(spoken(marked("engine", "Runs")), [*blocks, table])],
+        facts,
+        footer=footer or made_by(),
+    )
