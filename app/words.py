@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from engine import errors, events
 from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
-from engine.language import is_english
+from engine.language import is_english, metric_name
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
@@ -25,6 +25,7 @@ from engine.train.metrics import ANSWERED, mean_interval, rounded, wilson_interv
 translate = QCoreApplication.translate
 listed, phrases, clauses = errors.listed, errors.phrases, errors.clauses
 sentences, closed = errors.sentences, errors.closed
+captioned, bracketed = errors.captioned, errors.bracketed
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
@@ -233,6 +234,11 @@ def score(x: float | None) -> str:
     return share(x)
 
 
+def metric_words(metric: str) -> str:
+    """Return what a measure is called within a sentence: "micro_f1" is "micro f1"."""
+    return metric_name(metric).replace("_", " ")
+
+
 def is_share(metric: str) -> bool:
     """Whether a metric lies between 0 and 1 and is written as per cent, by its name."""
     return not any(name in metric for name in NO_SHARES)
@@ -369,7 +375,7 @@ def _progress_words(event: events.Progress) -> str:
     if event.total <= 0:
         return translate("words", "{stage}: {done}").format(stage=stage, done=number(event.done))
     if event.remaining_s is not None:
-        parts = (f"{stage}: {share(event.done / event.total, 0)}", time_left(event.remaining_s))
+        parts = (captioned(stage, share(event.done / event.total, 0)), time_left(event.remaining_s))
         return " · ".join(filter(None, parts))
     return translate("words", "{stage}: {done} of {total}").format(
         stage=stage, done=number(event.done), total=number(event.total)
@@ -419,7 +425,7 @@ def _gained_words(event: events.Gained) -> str:
     return template.format(
         stage=event.stage,
         seeds=number(event.seeds_done),
-        metric=event.metric.replace("_", " "),
+        metric=metric_words(event.metric),
         value=value,
     )
 
