@@ -141,6 +141,15 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
         ("mask_unit", "span"): translate("words", "Spans"),
         ("mask_unit", "term"): translate("words", "Terms of a list"),
         ("segmenter", "jieba"): translate("words", "Dictionary (jieba)"),
+        ("kernels", "auto"): translate("words", "Automatic"),
+        ("scheme", "none"): translate("words", "None"),
+        ("take", "regression"): translate("words", "Regression on vectors"),
+        ("take", "contrastive"): translate("words", "Contrastive pairs"),
+        ("take", "fine-tuning"): translate("words", "Fine-tune all weights"),
+        ("pooling", "mean"): translate("words", "Mean of all tokens"),
+        ("pooling", "first_last"): translate("words", "Mean of first and last layer"),
+        ("starts", "frequencies"): translate("words", "Word frequencies"),
+        ("starts", "none"): translate("words", "Nothing"),
         ("", "yes"): translate("words", "Yes"),
         ("", "no"): translate("words", "No"),
     }
@@ -291,7 +300,8 @@ def duration(seconds: float) -> str:
         return translate("words", "{number} min").format(number=minutes)
     hours, rest = divmod(minutes, 60)
     if hours < 48:
-        return translate("words", "{hours} h {minutes} min").format(hours=hours, minutes=f"{rest:02d}")
+        after = f"{rest:02d}" if is_english() else str(rest)  # others write no nought before it
+        return translate("words", "{hours} h {minutes} min").format(hours=hours, minutes=after)
     return translate("words", "{number} days").format(number=round(hours / 24))
 
 

@@ -1,4 +1,6 @@
-"""A report as Markdown: what a scored file came to, in words and tables that can be pasted anywhere."""
+"""A report as Markdown, in English: what a scored file came to, in words and tables that can be pasted
+anywhere.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ from engine.errors import marked
 from engine.evaluation.baselines import MAJORITY, TFIDF, TRAINING_MAJORITY, Baseline
 from engine.evaluation.report import ScoreReport
 from engine.evaluation.slices import Slice
-from engine.language import said
 
 MOST_CLASSES, MOST_SLICES = 200, 30
 NAMES = {
@@ -75,7 +76,7 @@ def _of_classes(
     if baselines:
         rows = [
             [
-                said(NAMES[one.name], label=one.label),
+                NAMES[one.name].format(label=one.label),
                 _with(one.accuracy, one.interval),
                 _with(one.difference.value, one.difference.interval),
                 f"{one.difference.p_value:.2g}",
@@ -96,22 +97,22 @@ def _of_classes(
         confusion = [[name, *(f"{count:,}" for count in row)] for name, row in pairs]
         parts += ["## Confusion matrix: a row for each true class", _table(["", *names], confusion)]
     found = report.calibration
-    said = f"Expected calibration error {_with(found.error, found.interval)}; "
-    said += f"by chance alone {_number(found.chance)}."
+    told = f"Expected calibration error {_with(found.error, found.interval)}; "
+    told += f"by chance alone {_number(found.chance)}."
     warmth = report.temperature
     if report.kept != 1.0:
-        said += f" These are the probabilities with the kept temperature of {report.kept:.2f}."
+        told += f" These are the probabilities with the kept temperature of {report.kept:.2f}."
         if report.has_chosen:
-            said += " It was fitted on half of these texts, so they do not test it."
+            told += " It was fitted on half of these texts, so they do not test it."
     elif warmth is not None:
         fitted, shown = "texts", f"on the other {warmth.num_shown:,}"
         if warmth.fitted_on:
             fitted, shown = f"{warmth.fitted_on} rows", "here"
-        said += (
+        told += (
             f" A temperature of {warmth.value:.2f}, fitted on {warmth.num_fitted:,} {fitted}, brings it from "
             f"{_number(warmth.error_before)} to {_number(warmth.error_after)} {shown}."
         )
-    return [*parts, "## Calibration", said]
+    return [*parts, "## Calibration", told]
 
 
 def _slice_name(one: Slice) -> str:

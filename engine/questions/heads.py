@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import marked
 from engine.events import Steps
-from engine.language import said
+from engine.language import heads, said
 from engine.questions.fields import off_field, switches
 from engine.questions.over_table import MOST_LINES, TableQuestion
 from engine.questions.question import Models, asked
@@ -59,7 +59,13 @@ class HeadsQuestion(
     def lines(self, found: Weighed) -> Iterator[str]:
         rows = list(_rows(found))[:MOST_LINES]
         shown = [[f"{row[0]}.{row[1]}", *(f"{value:.3f}" for value in row[2:5])] for row in rows]
-        yield from aligned([["head", "importance", "from", "to"], *shown])
+        names = heads(
+            marked("table", "head"),
+            marked("table", "importance"),
+            marked("table", "from"),
+            marked("table", "to"),
+        )
+        yield from aligned([names, *shown])
         if found[2] is not None:
             yield _off_line(found[2])
 

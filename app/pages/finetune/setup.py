@@ -480,7 +480,7 @@ class FineTuneSetup(SetupCard):
 
 def _pace_key(config: FineTuneConfig) -> str:
     """Return under which name it is kept how long runs take on what these settings compute on."""
-    from engine.device import describe_device
+    from engine.device import has_gpu
 
-    on_cpu = config.device.device == "cpu" or describe_device().startswith("CPU")
+    on_cpu = config.device.device == "cpu" or not has_gpu()
     return f"{SLOWNESS}/{'cpu' if on_cpu else 'gpu'}"
