@@ -8,18 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from app.look import theme
 from app.look.inputs import ToolButton
-from app.look.labels import label
+from app.look.labels import ElidedLabel, label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import ScrollView, set_role
-from app.words import translate
+from app.look.widgets import ScrollView, named, set_role
+from app.words import phrases, translate
 from engine.errors import marked
 
-WIDTH, ROW = 200, 28  # px; all rows fit a window of 640 px
+WIDTH, WIDEST, ROW = 200, 240, 28  # px; all rows fit a window of 640 px
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,14 @@ class Rail(QFrame):
             caption.setContentsMargins(10, 6, 0, 0)
             parts += [caption, *([lectures] if heading == LEARN else []), *map(self._entry, pages)]
         self._in_order = [part for part in parts if isinstance(part, QToolButton)]
-        inner = QWidget()
+        inner = self._inner = QWidget()
         column(*parts, STRETCH, foot, gap=0, margins=(8, 10, 8, 6), parent=inner)
         self._pane = ScrollView(inner)
         column(self._pane, gap=0, parent=self)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.setFixedWidth(max(WIDTH, min(WIDEST, self._inner.minimumSizeHint().width() + 1)))
 
     def _entry(self, page: RailPage) -> QWidget:
         """Return a page's button; its object name is rail_<key>, that of its state rail_<key>_state."""
@@ -130,7 +134,8 @@ class Rail(QFrame):
             lambda: entry.setIcon(theme.digit_icon(page.number) if page.number else theme.icon(page.key)),
         )
         entry.clicked.connect(lambda: self.chosen.emit(page.key))
-        state = label("", "muted", name=f"rail_{page.key}_state")
+        state = named(ElidedLabel("", "muted"), f"rail_{page.key}_state")
+        state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         state.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         row(STRETCH, state, margins=(0, 0, 9, 0), parent=entry)
         self._buttons[page.key], self._states[page.key] = entry, state
@@ -142,7 +147,7 @@ class Rail(QFrame):
         state.setText(text)
         set_role(state, "accent" if is_running else "muted")
         title = title_of(RAIL_PAGES[key])
-        self._buttons[key].setAccessibleName(f"{title}, {text}" if text else title)
+        self._buttons[key].setAccessibleName(phrases((title, text)) if text else title)
 
     def set_current(self, key: str) -> None:
         """Show which page is open; emits nothing. The keyboard goes along if it is here, or nowhere."""

@@ -40,7 +40,7 @@ else:  # which knows how large a model is, and brings torch
 HEIGHT = 44  # px
 NARROW = 900  # px of the bar, below which the field says less
 FIELD, NARROW_FIELD = 244, 132
-JOB_WIDTH = 64
+JOB_WIDTH, LEAST = 64, 92
 WIDEST = {MODEL: 400, DATA: 400, TEXT: 480}
 MOST_MODELS, MOST_TABLES, LONGEST = 12, 8, 60
 
@@ -62,7 +62,6 @@ class ThreadButton(ToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(30)
-        self.setMinimumWidth(92)
         self.setMaximumWidth(widest)
         set_role(self, "thread")
         self.value = _in_full(ElidedLabel("", "strong"), f"{name}_value")
@@ -90,7 +89,8 @@ class ThreadButton(ToolButton):
         """Say what is in hand. Args: more: said where the mouse rests. is_wrong: it cannot be used."""
         self.value.setText(text)
         self.mark.setVisible(is_wrong)
-        self.setAccessibleName(f"{self._caption}: {text}")
+        self.setMinimumWidth(max(LEAST, self._parts.minimumSize().width()))
+        self.setAccessibleName(words.captioned(self._caption, text))
         self.setToolTip(tip(more))
         self.updateGeometry()
 
@@ -139,15 +139,21 @@ class SearchField(PushButton):
         self.setToolTip(self.tr("Search or do anything (Ctrl+P)"))
         self.setFixedHeight(28)
         set_role(self, "search")
-        self._said, keys = label("", "muted"), label(self.tr("Ctrl+P"), "muted")
-        row(self._said, STRETCH, keys, margins=(10, 0, 9, 0), parent=self)
-        for part in (self._said, keys):
+        self._said, self._keys = label("", "muted"), label(self.tr("Ctrl+P"), "muted")
+        self._parts = row(self._said, STRETCH, self._keys, margins=(10, 0, 9, 0), parent=self)
+        for part in (self._said, self._keys):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Say less where there is less room."""
-        self._said.setText(self.tr("Search") if is_narrow else self.tr("Search or do anything"))
-        self.setFixedWidth(NARROW_FIELD if is_narrow else FIELD)
+        """Say less where there is less room, by the width of the words."""
+        width = NARROW_FIELD if is_narrow else FIELD
+        self.setFixedWidth(width)
+        whole, short = self.tr("Search or do anything"), self.tr("Search")
+        for text, has_keys in ((whole, True), (short, True), (short, False))[int(is_narrow) :]:
+            self._said.setText(text)
+            self._keys.setVisible(has_keys)
+            if self._parts.minimumSize().width() <= width:
+                break
 
 
 class ThreadBar(QFrame):

@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from engine import errors, events
 from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
-from engine.language import is_english
+from engine.language import is_english, metric_name
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
@@ -25,6 +25,7 @@ from engine.train.metrics import ANSWERED, mean_interval, rounded, wilson_interv
 translate = QCoreApplication.translate
 listed, phrases, clauses = errors.listed, errors.phrases, errors.clauses
 sentences, closed = errors.sentences, errors.closed
+captioned, bracketed = errors.captioned, errors.bracketed
 
 MINUS = "\u2212"  # as long as a plus, which a hyphen is not
 MOST_SHARE_DIGITS = 3  # of a share that is nearly nothing or nearly all
@@ -140,6 +141,15 @@ def choice_word(name: str, value: str, auto: str = "") -> str:
         ("mask_unit", "span"): translate("words", "Spans"),
         ("mask_unit", "term"): translate("words", "Terms of a list"),
         ("segmenter", "jieba"): translate("words", "Dictionary (jieba)"),
+        ("kernels", "auto"): translate("words", "Automatic"),
+        ("scheme", "none"): translate("words", "None"),
+        ("take", "regression"): translate("words", "Regression on vectors"),
+        ("take", "contrastive"): translate("words", "Contrastive pairs"),
+        ("take", "fine-tuning"): translate("words", "Fine-tune all weights"),
+        ("pooling", "mean"): translate("words", "Mean of all tokens"),
+        ("pooling", "first_last"): translate("words", "Mean of first and last layer"),
+        ("starts", "frequencies"): translate("words", "Word frequencies"),
+        ("starts", "none"): translate("words", "Nothing"),
         ("", "yes"): translate("words", "Yes"),
         ("", "no"): translate("words", "No"),
     }
@@ -233,6 +243,11 @@ def score(x: float | None) -> str:
     return share(x)
 
 
+def metric_words(metric: str) -> str:
+    """Return what a measure is called within a sentence: "micro_f1" is "micro f1"."""
+    return metric_name(metric).replace("_", " ")
+
+
 def is_share(metric: str) -> bool:
     """Whether a metric lies between 0 and 1 and is written as per cent, by its name."""
     return not any(name in metric for name in NO_SHARES)
@@ -285,7 +300,8 @@ def duration(seconds: float) -> str:
         return translate("words", "{number} min").format(number=minutes)
     hours, rest = divmod(minutes, 60)
     if hours < 48:
-        return translate("words", "{hours} h {minutes} min").format(hours=hours, minutes=f"{rest:02d}")
+        after = f"{rest:02d}" if is_english() else str(rest)  # others write no nought before it
+        return translate("words", "{hours} h {minutes} min").format(hours=hours, minutes=after)
     return translate("words", "{number} days").format(number=round(hours / 24))
 
 
@@ -369,7 +385,7 @@ def _progress_words(event: events.Progress) -> str:
     if event.total <= 0:
         return translate("words", "{stage}: {done}").format(stage=stage, done=number(event.done))
     if event.remaining_s is not None:
-        parts = (f"{stage}: {share(event.done / event.total, 0)}", time_left(event.remaining_s))
+        parts = (captioned(stage, share(event.done / event.total, 0)), time_left(event.remaining_s))
         return " · ".join(filter(None, parts))
     return translate("words", "{stage}: {done} of {total}").format(
         stage=stage, done=number(event.done), total=number(event.total)
@@ -419,7 +435,7 @@ def _gained_words(event: events.Gained) -> str:
     return template.format(
         stage=event.stage,
         seeds=number(event.seeds_done),
-        metric=event.metric.replace("_", " "),
+        metric=metric_words(event.metric),
         value=value,
     )
 

@@ -22,6 +22,7 @@ from typing import Any, TextIO
 
 from engine.errors import Sentence, UserError, VerbatimText, marked
 from engine.events import Beat, Event, Noted, Progress, Steps
+from engine.language import ENGLISH, named_outside, speak
 from engine.own_process import command_of, environment_of
 
 BEAT_S = 0.2  # between two places at which a question can be given up
@@ -165,6 +166,7 @@ def serve(answer: Callable[[Line, Tell], Any], *, tidies_up: bool = False) -> No
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is not for the parent
     if tidies_up:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    speak(named_outside() or ENGLISH)
     asked = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     tell = _teller(lines)

@@ -236,9 +236,14 @@ def too_long_for_memory(length: int) -> UserError:
     )
 
 
+def has_gpu() -> bool:
+    """Whether `auto` means a GPU here."""
+    return torch.cuda.is_available()
+
+
 def describe_device() -> str:
     """Return what `auto` means here, in a few words: "CPU · 2 cores", or the GPU's name."""
-    if torch.cuda.is_available():
+    if has_gpu():
         return torch.cuda.get_device_name()
     return _cpu_words(num_cores())
 

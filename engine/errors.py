@@ -23,7 +23,7 @@ _SHARES = (1.0, 0.5, 0.25, 0.1)  # of these, tried until the sentence is short e
 # control characters, ends of lines, turns of the direction of writing, halves of characters
 _NUMBERS = re.compile("[0-9 ,.\u2013\u2026-]*")
 WORD = "word"  # context of words of ours that are put into sentences
-_OUR_WORDS = ("split", "part", "stage")  # values that may be such words
+_OUR_WORDS = ("split", "part", "stage", "reason")  # values that may be such words
 _NAMELESS = re.compile(r"column (\d+)")  # what engine/text/table.py calls a column without a name
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
@@ -42,6 +42,17 @@ _TRANSLATED = (  # such words; any other value is a name
     marked("word", "base"),
     marked("word", "domain"),
     marked("word", "task"),
+    # what the system says of a file
+    marked("word", "No such file or directory"),
+    marked("word", "Permission denied"),
+    marked("word", "Is a directory"),
+    marked("word", "Not a directory"),
+    marked("word", "File exists"),
+    marked("word", "No space left on device"),
+    marked("word", "Read-only file system"),
+    marked("word", "File name too long"),
+    marked("word", "Directory not empty"),
+    marked("word", "Input/output error"),
 )
 
 
@@ -85,6 +96,12 @@ def bracketed(text: object, more: object) -> str:
 def spanned(low: object, high: object) -> str:
     """Return what lies between two ends: "73.0 to 82.3 %"."""
     return spoken(marked("phrase", "{low} to {high}"), "phrase").format(low=low, high=high)
+
+
+def rows_of(part: str) -> str:
+    """Return what the rows of a part are called: "validation rows"."""
+    name = {"train": "training"}.get(part, part)
+    return spoken(marked("phrase", "{part} rows"), "phrase").format(part=spoken(name, WORD))
 
 
 @dataclass(frozen=True, slots=True)

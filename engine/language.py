@@ -17,6 +17,7 @@ FOLDER = Path(os.environ.get("CLOZE_TRANSLATIONS") or Path(__file__).parent / "t
 ENGLISH = "en"
 VARIABLE = "CLOZE_LANG"  # of the environment: the language, before all that is remembered
 COMMANDS = "command"  # context of what `--help` says
+TABLE, METRIC = "table", "metric"  # contexts of the heads of tables, and of what measures are called
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,16 @@ def said(template: str, /, **values: object) -> str:
         return spoken(template).format(**values)
     except (KeyError, IndexError, ValueError):  # a translation that does not fit
         return template.format(**values)
+
+
+def heads(*names: str) -> tuple[str, ...]:
+    """Return the heads of a table, marked with the context TABLE, in the language that is spoken."""
+    return tuple(spoken(name, TABLE) if name else "" for name in names)
+
+
+def metric_name(name: str) -> str:
+    """Return what a measure is called: in English as files and settings call it, "micro_f1"."""
+    return spoken(name, METRIC)
 
 
 def named_outside() -> str:

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.language import VARIABLE, spoken_language
+
 AS_MODULE = "--as-module"
 MODULES = ("engine", "engine.hub", "engine.export", "engine.text.corpus.cutter_process")
 
@@ -23,11 +25,14 @@ def command_of(module: str, *arguments: str) -> list[str]:
 
 
 def environment_of(**more: str) -> dict[str, str]:
-    """Return the environment in which `command_of` finds this program's packages, and more variables."""
+    """Return the environment in which `command_of` finds this program's packages and speaks its language, and
+    more variables.
+    """
     places = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     path = os.pathsep.join(filter(None, places))
     # nothing is imported from the folder that we are in, which may be anybody's
-    return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **more}
+    around = {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    return {**around, VARIABLE: spoken_language(), **more}
 
 
 def is_packaged() -> bool:

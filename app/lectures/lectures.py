@@ -97,7 +97,7 @@ class Lectures(QObject):
         name = figures[0].title if figures else ""
         name = name or page.header.title_label.text()
         text = PART.join(" ".join(one.split()) for one in texts_of(shown) if one.strip())
-        return words.shorten(f"{name}: {text}" if text else name, LONGEST_SUGGESTION)
+        return words.shorten(words.captioned(name, text) if text else name, LONGEST_SUGGESTION)
 
     # ---- the editor
 

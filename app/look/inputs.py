@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
     QToolButton,
     QWidget,
 )
+
+AROUND = 24  # px around the words of a line
 
 if TYPE_CHECKING:
     Base = QWidget
@@ -76,7 +78,11 @@ def has_files(event: QDropEvent) -> bool:
 
 
 class LineEdit(LeavesFiles, QLineEdit):
-    """A line of text."""
+    """A line of text, as wide as what stands there while it is empty."""
+
+    def sizeHint(self) -> QSize:
+        said = self.fontMetrics().horizontalAdvance(self.placeholderText())
+        return super().sizeHint().expandedTo(QSize(said + AROUND, 0))
 
 
 class EnteredLine(LineEdit):

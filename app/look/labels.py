@@ -13,8 +13,11 @@ from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 MOST_HEIGHT = 10_000  # px
+LEAST_WORDS = 24  # px of words that are elided
 MOST_SHOWN = 2_000  # characters on one line
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w))|(?<=[<>]) (?=\d)")
+_UNIT = re.compile(  # the room between a number and its unit, in Chinese what is counted: "3 分钟", "第 3 层"
+    r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w)|[\u4e00-\u9fff])|(?<=[<>第]) (?=\d)"
+)
 _JOINED = re.compile(_UNIT.pattern.replace(" ", "\N{NO-BREAK SPACE}"))
 PART = " · "  # between things known of one thing, the weightiest first
 
@@ -135,7 +138,7 @@ class ElidedLabel(QLabel):
         )
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, super().sizeHint().height())
+        return QSize(LEAST_WORDS, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -10,9 +10,10 @@ layout is made with `parent`:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialogButtonBox,
@@ -22,7 +23,9 @@ from PySide6.QtWidgets import (
     QLayout,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
+    QStyle,
     QVBoxLayout,
     QWidget,
 )
@@ -89,6 +92,115 @@ def form_rows(
     return grid
 
 
+class FoldingRow(QWidget):
+    """Items beside each other, or under each other where there is less room than they ask for.
+
+    Args: is_late: only where there is less than they can do with. needed: the px that they can do with.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        gap: int = 8,
+        is_late: bool = False,
+        needed: Callable[[], int] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        late = (lambda: self._beside(self._least())) if is_late else (lambda: self.sizeHint().width())
+        self._needed = needed or late
+        self._row = row(gap=gap, parent=self)
+        self._parts: list[Part] = []
+
+    def put(self, *items: Item) -> None:
+        """Add items, as `row` takes them; none is STRETCH."""
+        _fill(self._row, items)
+        self._parts += [item[0] if isinstance(item, tuple) else item for item in items if item != STRETCH]
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(max(self._least(), default=0), self._row.minimumSize().height())
+
+    def sizeHint(self) -> QSize:
+        wanted = [part.sizeHint().width() for part in self._shown()]
+        return QSize(self._beside(wanted), self._row.sizeHint().height())
+
+    def _least(self) -> list[int]:
+        """Return the px that each item can do with."""
+        return [
+            (part.minimumSizeHint() if isinstance(part, QWidget) else part.minimumSize()).width()
+            for part in self._shown()
+        ]
+
+    def _beside(self, widths: Sequence[int]) -> int:
+        return sum(widths) + self._row.spacing() * max(0, len(widths) - 1)
+
+    def _shown(self) -> list[Part]:
+        return [
+            part
+            for part in self._parts
+            if not (part.isEmpty() if isinstance(part, QLayout) else part.isHidden())
+        ]
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+            self._row.setDirection(beside if self._needed() <= self.width() else under)
+        return super().event(event)
+
+
+class FlowRow(QWidget):
+    """Widgets beside each other, over as many lines as they take; it sets its height itself."""
+
+    def __init__(self, *widgets: QWidget, gap: int = 8, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._gap = gap
+        self._parts = list[QWidget]()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        for widget in widgets:
+            self.add(widget)
+
+    def add(self, widget: QWidget) -> None:
+        """Add a widget at the end."""
+        self._parts.append(widget)
+        widget.setParent(self)
+        self._place()
+
+    def sizeHint(self) -> QSize:
+        shown = [part.sizeHint().width() for part in self._shown()]
+        return QSize(sum(shown) + self._gap * max(0, len(shown) - 1), self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(max((part.minimumSizeHint().width() for part in self._shown()), default=0), 0)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest, QEvent.Type.Show):
+            self._place()
+        return super().event(event)
+
+    def _shown(self) -> list[QWidget]:
+        return [part for part in self._parts if not part.isHidden()]
+
+    def _place(self) -> None:
+        lines, taken = [list[tuple[QWidget, QSize]]()], 0
+        for part in self._shown():
+            size = part.sizeHint().expandedTo(part.minimumSize()).boundedTo(part.maximumSize())
+            if lines[-1] and taken + size.width() > self.width():
+                lines.append([])
+                taken = 0
+            lines[-1].append((part, size))
+            taken += size.width() + self._gap
+        top = 0
+        for line in lines:
+            left, height = 0, max((size.height() for _part, size in line), default=0)
+            for part, size in line:
+                place = QRect(left, top + (height - size.height()) // 2, size.width(), size.height())
+                part.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
+                left += size.width() + self._gap
+            top += height + self._gap
+        self.setFixedHeight(max(0, top - self._gap))
+        self.updateGeometry()
+
+
 def stacked(*widgets: QWidget) -> QStackedWidget:
     """Return a widget that shows one of some, at first the first."""
     made = QStackedWidget()
@@ -125,6 +237,11 @@ def _filled(
         parent.setLayout(layout)
     set_margins(layout, margins)
     layout.setSpacing(gap)
+    _fill(layout, items)
+    return layout
+
+
+def _fill(layout: QBoxLayout, items: tuple[Item, ...]) -> None:
     for item in items:
         if isinstance(item, str):
             layout.addStretch(1)
@@ -138,4 +255,3 @@ def _filled(
             layout.addLayout(part, stretch)
         for one in aligned:
             layout.setAlignment(part, one)
-    return layout

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QWidget
 
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import ElidedLabel, label
-from app.look.layout import column, row
+from app.look.layout import STRETCH, FoldingRow, column, row
 from app.look.share_menu import MoreButton, ShareButton, SharedFigure
 from app.look.widgets import GAP, PAGE_MARGIN, set_role
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class PageHeader(QWidget):
-    """Title, a sentence of purpose, at most three actions at the right; Save or send, and what is rarer."""
+    """Title, a sentence of purpose, at most three actions at the right; Save or send, and what is rarer.
+
+    The sentence has a line of its own where it lacks room beside the actions.
+    """
 
     def __init__(self, page: Page, title: str, sentence: str) -> None:
         super().__init__(page)
@@ -29,8 +32,12 @@ class PageHeader(QWidget):
         self.facts = list[QWidget]()
         self.more = MoreButton()
         self.share = ShareButton(page.figures_shown, lambda: self.copying)
-        words = column(self.title_label, self.sentence_label, gap=2)
-        self._actions: QHBoxLayout = row((words, 1), self.share, self.more, gap=GAP, parent=self)
+        self._actions: QHBoxLayout = row(STRETCH, self.share, self.more, gap=GAP)
+        self._words = column(self.title_label, self.sentence_label, gap=2)
+        self._line = FoldingRow(gap=GAP)
+        self._line.put((self._words, 1), self._actions)
+        self._lines = column(self._line, gap=2, parent=self)
+        self._is_under = False
         for each in (self.share, self.more):
             self._actions.setAlignment(each, Qt.AlignmentFlag.AlignVCenter)
 
@@ -38,6 +45,15 @@ class PageHeader(QWidget):
     def copying(self) -> CopyCommandButton | None:
         """What copies the command of the page; None where it has none."""
         return self.more.kept.findChild(CopyCommandButton)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            said = self.sentence_label.sizeHint().width()
+            is_under = said + GAP + self._actions.sizeHint().width() > self.width()
+            if is_under != self._is_under:
+                self._is_under = is_under
+                (self._lines if is_under else self._words).addWidget(self.sentence_label)
+        return super().event(event)
 
     def set_sentence(self, text: str) -> None:
         """Replace the sentence under the title."""

@@ -38,7 +38,7 @@ class SegmentedButtons(QWidget):
         is_wide: bool = False,
     ) -> None:
         """Args: entries: key, word, and what it shows in a sentence; the first is down. height: least, px.
-        is_wide: together they take all the width there is, each as much.
+        is_wide: together they take all the width there is, each as much where its word has room.
         """
         super().__init__(parent)
         self.setObjectName(name)
@@ -53,7 +53,7 @@ class SegmentedButtons(QWidget):
             set_role(entry, "toggle")
             entry.clicked.connect(self._pressed)
             if is_wide:
-                entry.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+                entry.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             self._group.addButton(entry)
             self.buttons[key] = entry
         self._row = row(*((entry, int(is_wide)) for entry in self.buttons.values()), gap=gap, parent=self)
@@ -95,11 +95,14 @@ class FoldingButtons(SegmentedButtons):
         *,
         room: int = ROOM,
         to_left: bool = False,
+        height: int = 0,
     ) -> None:
-        """Args: accessible: of the box. room: around a word, in px. to_left: the box begins where they do."""
+        """Args: accessible: of the box. room: around a word, in px. to_left: the box begins where they do.
+        height: least, px.
+        """
         self._is_folding = False
         self.box = ChoiceBox(f"{name}_box", accessible)
-        super().__init__(name, entries, parent, gap=4)
+        super().__init__(name, entries, parent, gap=4, height=height)
         self._room = room
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._row.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)

@@ -48,6 +48,7 @@ class TableView(QTableView):
         columns.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         columns.setStretchLastSection(True)
         columns.setMinimumHeight(30)
+        columns.setTextElideMode(Qt.TextElideMode.ElideRight)
         for header in (lines, columns):
             header.setHighlightSections(False)
         corner = self.findChild(QAbstractButton)

@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
 
 from app.look import theme
 from app.look.inputs import PushButton, ToolButton
-from app.look.labels import PART, ElidedLabel, label, tip
-from app.look.layout import STRETCH, column, row
+from app.look.labels import LEAST_WORDS, PART, ElidedLabel, label, tip
+from app.look.layout import STRETCH, FoldingRow, column, row
 
 PAGE_MARGIN = 24
 GAP = 14
@@ -152,13 +152,14 @@ class Card(QFrame):
     def __init__(self, title: str = "", hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "card")
-        self._head = QWidget()
+        self._head = FoldingRow(needed=self._head_width)
         self.title_label = label(title, "card-title")
         self.title_label.setMinimumHeight(24)
         self.fact = hint  # what the hint says of what is shown, without what can be done
         self.hint_label = ElidedLabel(hint, "muted")
         self.hint_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._corner = row(self.title_label, (self.hint_label, 1), parent=self._head)
+        self._lead, self._corner = row(self.title_label), row((self.hint_label, 1))
+        self._head.put(self._lead, (self._corner, 1))
         self.body = column()
         column(self._head, (self.body, 1), margins=(CARD_X, CARD_Y, CARD_X, CARD_Y), parent=self)
         self._show_head()
@@ -198,12 +199,18 @@ class Card(QFrame):
 
     def add_lead(self, widget: QWidget) -> None:
         """Put a control before the title, where it stays in whatever width the card has."""
-        self._corner.insertWidget(0, widget)
-        self._corner.setStretchFactor(self.hint_label, 1)
+        self._lead.insertWidget(0, widget)
         self._show_head()
 
+    def _head_width(self) -> int:
+        """Return the px that the head takes beside each other, with the first part of the hint."""
+        first = self.hint_label.text().partition(PART)[0]
+        said = max(0, self.hint_label.fontMetrics().horizontalAdvance(first) + 2 - LEAST_WORDS)
+        return self._lead.sizeHint().width() + 8 + self._corner.minimumSize().width() + said
+
     def _show_head(self) -> None:
-        shown = bool(self.title_label.text() or self.hint_label.text()) or self._corner.count() > 2
+        has_more = self._lead.count() + self._corner.count() > 2
+        shown = bool(self.title_label.text() or self.hint_label.text()) or has_more
         self._head.setVisible(shown)
         self.setAccessibleName(self.title_label.text())
 

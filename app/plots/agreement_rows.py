@@ -105,9 +105,9 @@ class AgreementPlot(ColumnsFigure):
 
     def words_of(self, target: int) -> str:
         one: AgreementRow = self.rows[target]
-        said = f"{one.name}: {one.said(one.value)}"
+        said = words.captioned(one.name, one.said(one.value))
         if one.interval is not None:
             low, high = map(one.said, one.interval)
             interval = self.tr("95 %: {low} to {high}").format(low=low, high=high)
-            said = f"{said} ({interval})"
+            said = words.bracketed(said, interval)
         return words.sentences([words.closed(said), one.note]) if one.note else said

@@ -127,7 +127,8 @@ class AttributedText(WordsFigure[ScoredWord]):
         if each.is_gap:
             parts = [self.tr("{word}: masked and asked for").format(word=parts[0])]
         elif each.score is not None:
-            parts = [f"{parts[0]}: {signed(each.score, max(3, digits_for(self._largest)))}"]
+            score = signed(each.score, max(3, digits_for(self._largest)))
+            parts = [words.captioned(parts[0], score)]
         if each.note:
             parts.append(each.note)
         if self.can_choose(target):
@@ -239,7 +240,7 @@ class AttributedBars(ColumnsFigure):
         text = self.scored[place].text
         same = [other for other, each in enumerate(self.scored) if each.text == text]
         shown = words.shorten(text, 24)
-        return shown if len(same) == 1 else f"{shown} ({same.index(place) + 1})"
+        return shown if len(same) == 1 else words.bracketed(shown, same.index(place) + 1)
 
     @property
     def digits(self) -> int:
@@ -247,7 +248,8 @@ class AttributedBars(ColumnsFigure):
         return digits_for(largest(self.scored))
 
     def words_of(self, target: int) -> str:
-        return f"{self.rows[target].name}: {signed(self.rows[target].score, max(3, self.digits))}"
+        row = self.rows[target]
+        return words.captioned(row.name, signed(row.score, max(3, self.digits)))
 
     def current_changed(self) -> None:
         self.word_pointed.emit(-1 if self.current is None else self.rows[self.current].place)

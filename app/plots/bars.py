@@ -97,7 +97,7 @@ class BarsPlot(ColumnsFigure):
         return f"{self.rows[target].name} {self.value_words(self.rows[target])}"
 
     def tip_of(self, target: int) -> str:
-        return f"{self.rows[target].name}: {self.value_words(self.rows[target])}"
+        return words.captioned(self.rows[target].name, self.value_words(self.rows[target]))
 
     def tip_at(self, at: QPointF) -> str:
         said = super().tip_at(at)

@@ -134,7 +134,7 @@ class ClaimRowsPlot(ColumnsFigure):
 
     def words_of(self, target: int) -> str:
         row = self.rows[target]
-        return f"{row.verdict}: {row.whole}"
+        return words.captioned(row.verdict, row.whole)
 
     @property
     def end(self) -> float:

@@ -301,7 +301,7 @@ class FamilyColumns(PointedFigure):
         if found is None:
             return super().tip_at(at)
         layer, number, place = found
-        return f"{self.labels.planes[layer]}: {self.columns[number].planes[layer][place].said}"
+        return words.captioned(self.labels.planes[layer], self.columns[number].planes[layer][place].said)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
@@ -378,7 +378,8 @@ class FamilyColumns(PointedFigure):
             return words.phrases(part for part in (column.name, column.year) if part)
         entry = column.entries[row]
         kind = self.tr("similarity") if column.is_likeness else self.tr("probability")
-        said = f"{column.name}: {entry.word}, {kind} {self._value(column, entry)}"
+        value = f"{kind} {self._value(column, entry)}"
+        said = words.captioned(column.name, words.phrases((entry.word, value)))
         return self.tr("{said}; the answer").format(said=said) if entry.is_answer else said
 
     def tip_of(self, target: tuple[int, int]) -> str:
@@ -392,7 +393,7 @@ class FamilyColumns(PointedFigure):
             reached = words.phrases(f"{said} {cell.text or self.labels.unable}" for (said, _), cell in cells)
             firsts = words.listed(entry.word for entry in column.entries[:3]) or column.text
             firsts = firsts or column.cannot or reached
-            found.append(f"{column.name}: {firsts}")
+            found.append(words.captioned(column.name, firsts))
         return words.clauses(found)
 
     def can_choose(self, target: tuple[int, int]) -> bool:

@@ -237,7 +237,7 @@ def save_figure(
 
 def caption_text(figure: Figure) -> str:
     """Return the caption as it is saved: the title, then a line for each thing that is to be known."""
-    lines = [figure.title, *(f"{name}: {value}" for name, value in figure.caption)]
+    lines = [figure.title, *(words.captioned(name, value) for name, value in figure.caption)]
     return "\n".join(line for line in lines if line.strip()) + "\n"
 
 

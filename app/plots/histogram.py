@@ -179,7 +179,7 @@ class HistogramPlot(PointedFigure):
         if not self._has_tail:
             return self._x_label
         tail = self.tr("last bar: {number} and more").format(number=words.number(self._edges[-2]))
-        return f"{self._x_label} ({tail})".strip()
+        return words.bracketed(self._x_label, tail).strip()
 
     def _paint_bars(self, painter: QPainter, axes: Axes) -> None:
         colors = theme.current()

@@ -73,7 +73,7 @@ class LayersPlot(RowsFigure):
         """Return a layer's answer in words."""
         found = self.layers[target]
         said = words.listed(f"{word} {words.probability(value)}" for word, value in found.guesses)
-        said = f"{self.name_of(target)}: {said}"
+        said = words.captioned(self.name_of(target), said)
         if self.word and found.probability is not None:
             template = self.tr("{said}; {word} {share}, rank {rank}")
             said = template.format(

@@ -129,9 +129,9 @@ class MemberScoresPlot(ColumnsFigure):
     def words_of(self, target: int) -> str:
         row = self.rows[target]
         if row.value is None:
-            return f"{row.name}: {self.unable}"
-        start = f"; {row.start_words}" if row.start_words else ""
-        return f"{row.name}: {row.text} ({row.interval}){start}"
+            return words.captioned(row.name, self.unable)
+        reached = words.captioned(row.name, words.bracketed(row.text, row.interval))
+        return words.clauses(filter(None, (reached, row.start_words)))
 
     def tip_of(self, target: int) -> str:
         return f"{self.words_of(target)}\n{self.hint}" if self.hint else self.words_of(target)

@@ -90,7 +90,7 @@ class PoolingsPlot(ColumnsFigure):
         for (_head, said), value, is_share in zip(
             self.heads(), held.values, (True, True, False, False, False), strict=True
         ):
-            lines.append(f"{said}: {words.share(value) if is_share else words.decimal(value)}")
+            lines.append(words.captioned(said, words.share(value) if is_share else words.decimal(value)))
         return "\n".join(lines)
 
     def sizeHint(self) -> QSize:

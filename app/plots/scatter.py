@@ -122,7 +122,7 @@ class ScatterPlot(LayeredFigure):
         """Return what the hover says of a point."""
         lines = [words.shorten(self._texts[target], LONGEST_TIP)]
         if self._coloring is not None:
-            lines.append(f"{self._coloring.title}: {self._value_of(target)}")
+            lines.append(words.captioned(self._coloring.title, self._value_of(target)))
         if target < len(self._details) and self._details[target]:
             lines.append(self._details[target])
         return "\n".join(lines)

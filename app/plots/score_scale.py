@@ -78,10 +78,10 @@ class ScoreScalePlot(PointedFigure):
 
     def words_of(self, target: int) -> str:
         one = self.lines[target]
-        said = f"{one.name}: {self._say(one.value)}"
+        said = words.captioned(one.name, self._say(one.value))
         if one.low is not None and one.high is not None:
             between = self.tr("{low} to {high}").format(low=self._say(one.low), high=self._say(one.high))
-            said = f"{said} ({between})"
+            said = words.bracketed(said, between)
         return words.sentences([words.closed(said), one.note]) if one.note else said
 
     def summary(self) -> str:

@@ -15,7 +15,7 @@ from app.plots.member_column import SeenWord
 from app.plots.scrolled import RowsFigure
 from app.plots.seen_words import CHIP, paint_words, place_words
 from app.plots.strokes import level_line, write
-from app.words import clauses
+from app.words import captioned, clauses, closed, sentences
 
 NAME = 150.0  # px
 TALL, LOW, MOST = 88, 41, 200  # px of a row where few, or all, are shown, and at most
@@ -64,13 +64,13 @@ class SeenRows(RowsFigure):
 
     def words_of(self, target: int) -> str:
         row = self.rows[target]
-        return f"{row.name}: {row.seen}. {row.says}"
+        return sentences([closed(captioned(row.name, row.seen)), row.says])
 
     def tip_of(self, target: int) -> str:
         return self.hint
 
     def summary(self) -> str:
-        return clauses(f"{row.name}: {row.seen}" for row in self.rows)
+        return clauses(captioned(row.name, row.seen) for row in self.rows)
 
     def can_choose(self, target: int) -> bool:
         return True

@@ -18,7 +18,7 @@ from app.plots.figure import Numbers
 from app.plots.layered import LayeredFigure, value_words
 from app.plots.pointed import WALKS, cell_after
 from app.plots.strokes import write
-from app.words import listed
+from app.words import bracketed, listed
 from engine.inspect.attention.views import MatrixView
 
 NONE = (-1, -1)
@@ -50,7 +50,7 @@ class TokenNames:
         self, labels: tuple[str, ...], places: tuple[tuple[int, ...], ...], counts: Counter[str], i: int
     ) -> str:
         name = isolated(labels[i])
-        return f"{name} ({places[i][0]})" if counts[labels[i]] > 1 and places[i] else name
+        return bracketed(name, places[i][0]) if counts[labels[i]] > 1 and places[i] else name
 
 
 class ShownFigure(LayeredFigure):

@@ -59,7 +59,7 @@ class SliceRowsPlot(ColumnsFigure):
         )
         if not one.chance:
             return said
-        return f"{said}; p {one.chance}"
+        return words.clauses((said, f"p {one.chance}"))
 
     def summary(self) -> str:
         return self.tr("{count} slices").format(count=words.number(len(self.rows)))

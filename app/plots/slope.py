@@ -66,7 +66,7 @@ class SlopePlot(PointedFigure):
             f"{_line(name)} {self._said(value)}"
             for name, value in zip(self.variants, self.values[:, target], strict=True)
         ]
-        return f"{self.targets[target]}: {words.phrases(parts)}"
+        return words.captioned(self.targets[target], words.phrases(parts))
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         axes = self._axes

@@ -70,7 +70,7 @@ class WaysPlot(RowsFigure):
 
     def words_of(self, target: int) -> str:
         pieces = self._rows[target]
-        each = words.listed(f"{one.text} ({words.decimal(one.score, 1)})" for one in pieces)
+        each = words.listed(words.bracketed(one.text, words.decimal(one.score, 1)) for one in pieces)
         total = words.decimal(sum(one.score for one in pieces), 1)
         if target == TAKEN:
             return self.tr("Taken, sum {sum}: {pieces}").format(sum=total, pieces=each)

@@ -17,7 +17,7 @@ from app.look.columns import RIGHT
 from app.plots.figure import Numbers
 from app.plots.pointed import PointedFigure, Target, place_after
 from app.plots.strokes import CENTER, paint_chip, paint_edge, write
-from app.words import clauses, listed
+from app.words import captioned, clauses, listed
 
 CHIP, PAD, GAP = 28.0, 8.0, 5.0  # px: a step's height, what is beside its name, and between two
 SIZE, SMALL = 12, 11  # px of the words
@@ -134,7 +134,7 @@ class StepGroups(StepsFigure):
 
     def words_of(self, target: int) -> str:
         group = self.groups[target]
-        parts = [f"{group.name}: {self._count_of(group)}"]
+        parts = [captioned(group.name, self._count_of(group))]
         if any(self.chips[place].is_changed for place in group.places):
             parts.append(self.tr("not as before the change"))
         return clauses(parts)

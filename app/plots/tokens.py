@@ -103,7 +103,9 @@ class TokensPlot(ScrolledFigure):
         return ""
 
     def summary(self) -> str:
-        said = (f"{strip.title} {strip.note}: {' '.join(strip.shown)}" for strip in self.strips[:1])
+        said = (
+            words.captioned(f"{strip.title} {strip.note}", " ".join(strip.shown)) for strip in self.strips[:1]
+        )
         return " ".join(said)
 
     def words_of(self, target: int) -> str:

@@ -89,7 +89,7 @@ class WaysPlot(ColumnsFigure):
 
     def words_of(self, target: int) -> str:
         row = self.rows[target]
-        said = f"{row.name}: {self._said(row.mean)}"
+        said = words.captioned(row.name, self._said(row.mean))
         if row.interval is not None:
             low, high = map(self._said, row.interval)
             said = self.tr("{said} (95 %: {low} to {high})").format(said=said, low=low, high=high)

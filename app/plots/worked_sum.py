@@ -220,7 +220,7 @@ class WorkedSum(PointedFigure):
             return ""
         name, left, right, value = self.lines()[self._row_of(target)]
         said = " × ".join(part for part in (left, right) if part)
-        return f"{name}: {said} = {value}" if said else f"{name}: {value}"
+        return words.captioned(name, f"{said} = {value}" if said else value)
 
     def tip_of(self, target: int) -> str:
         return self.tr("Click to see this weight, its row and its column") if self.sum.can_click else ""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import CARD_X, GAP, button, set_role
+from app.words import closed, phrases, sentences
 
 WIDTH = 306  # px
 WAY_ON = 68  # px, of the button whose words change while a pointer rests on it
@@ -73,12 +74,12 @@ class TourCard(QFrame):
             return
         self.words.setText(words)
         self.setAccessibleDescription(words)
-        self.next_button.setAccessibleDescription(f"{self.title.text()}. {words}")
+        self.next_button.setAccessibleDescription(sentences((closed(self.title.text()), words)))
         self.setFixedHeight(self._column.totalHeightForWidth(WIDTH))
 
     def announce(self) -> None:
         """Let a screen reader read the step out."""
-        said = f"{self.title.text()}, {self.count.text()}. {self.words.text()}"
+        said = sentences((closed(phrases((self.title.text(), self.count.text()))), self.words.text()))
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, said))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine.commands.screen import answered, print_json
 from engine.errors import marked
 from engine.events import Steps
-from engine.language import said, spoken
+from engine.language import heads, said, spoken
 from engine.questions.how_read import ReadSettings
 from engine.questions.writing import aligned
 from engine.shipped import model_named
@@ -154,13 +154,19 @@ def _lines(found: Agreement, table: Table, cost: LabelCost | None) -> Iterator[s
 
     template = marked("engine", "{count:,} rows with both labels ({texts:,} different texts).")
     yield said(template, count=len(found.rows), texts=found.num_texts)
-    rows = [("measure", "value", "95 % interval")]
+    rows = [
+        heads(
+            marked("table", "measure"),
+            marked("table", "value"),
+            marked("table", "95 % interval"),
+        )
+    ]
     for name, measure in (
-        ("raw agreement", found.raw),
-        ("Cohen's kappa", found.kappa),
-        ("Krippendorff's alpha", found.alpha),
+        (marked("table", "raw agreement"), found.raw),
+        (marked("table", "Cohen's kappa"), found.kappa),
+        (marked("table", "Krippendorff's alpha"), found.alpha),
     ):
-        rows.append((name, *_said(measure)))
+        rows.append((*heads(name), *_said(measure)))
     yield from aligned(rows)
     yield str(found.verdict_words)
     yield spoken(RULE)
@@ -168,7 +174,13 @@ def _lines(found: Agreement, table: Table, cost: LabelCost | None) -> Iterator[s
         yield str(cost.sentence)
         yield str(cost.how)
     yield ""
-    by_label = [("label", found.columns[0], found.columns[1], "both", "agreement", "95 % interval")]
+    label, *more = heads(
+        marked("table", "label"),
+        marked("table", "both"),
+        marked("table", "agreement"),
+        marked("table", "95 % interval"),
+    )
+    by_label = [(label, *found.columns, *more)]
     for each in found.by_label:
         counts = f"{each.first:,}", f"{each.other:,}", f"{each.both:,}"
         by_label.append((each.label, *counts, *_said(each.share)))
@@ -186,4 +198,5 @@ def _said(measure: Measure) -> tuple[str, str]:
     value = "-" if measure.value is None else f"{measure.value:.3f}"
     if measure.interval is None:
         return value, "-"
-    return value, f"{measure.interval[0]:.3f} to {measure.interval[1]:.3f}"
+    low, high = measure.interval
+    return value, said(marked("engine", "{low:.3f} to {high:.3f}"), low=low, high=high)

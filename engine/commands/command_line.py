@@ -86,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given = sys.argv[1:] if arguments is None else arguments
         _check_readable(given)
+        speak(named_outside() or ENGLISH)  # in which an unknown language is refused
         speak(_language_of(given))
         parser = parser_of_commands()
         speak_help(parser)

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.commands.screen import print_json, show
 from engine.durable import check_writable
-from engine.errors import WORD, DataError, UserError, marked, sentences
+from engine.errors import WORD, DataError, UserError, captioned, marked, sentences
 from engine.events import Event, Finished, Noted
 from engine.hub.recommended import starters_for
 from engine.language import said, spoken
@@ -35,6 +35,34 @@ if TYPE_CHECKING:
 
 NO_MODEL = "none"
 MOST_SHOWN = 5  # rows of a finding on the screen
+
+KINDS = (  # of findings, as --json names them
+    marked("finding", "contradicting_labels"),
+    marked("finding", "exact_duplicates"),
+    marked("finding", "exact_leaks"),
+    marked("finding", "expected_wrong"),
+    marked("finding", "header_as_row"),
+    marked("finding", "hidden_characters"),
+    marked("finding", "lost_characters"),
+    marked("finding", "missing_labels"),
+    marked("finding", "missing_texts"),
+    marked("finding", "mixed_words"),
+    marked("finding", "near_duplicates"),
+    marked("finding", "near_leaks"),
+    marked("finding", "nearly_empty"),
+    marked("finding", "never_learned"),
+    marked("finding", "other_script"),
+    marked("finding", "rare_labels"),
+    marked("finding", "row_as_header"),
+    marked("finding", "same_label"),
+    marked("finding", "similar_labels"),
+    marked("finding", "suspected_labels"),
+    marked("finding", "too_long"),
+    marked("finding", "unknown_labels"),
+    marked("finding", "unknown_pieces"),
+    marked("finding", "wrong_case"),
+    marked("finding", "wrong_language"),
+)
 
 
 def add_doctor_command(commands: Any) -> None:
@@ -270,7 +298,10 @@ def _plain(values: Any) -> Any:
 
 def _lines(finding: Finding, parts: Sequence[TablePart]) -> list[str]:
     """Return a finding for the screen, with its first rows as lines of the file."""
-    found = [f"{finding.kind}: {finding.sentence}", f"  {sentences([str(finding.why), str(finding.advice)])}"]
+    found = [
+        captioned(spoken(finding.kind, "finding"), finding.sentence),
+        f"  {sentences([str(finding.why), str(finding.advice)])}",
+    ]
     part = next(part for part in parts if part.name == finding.part)
     cells = part.table.frame[part.roles.text].array
     twins = None if finding.twins is None else finding.twins.tolist()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.commands.screen import answered
-from engine.errors import UserError, marked, sentences
+from engine.errors import UserError, captioned, marked, sentences
 from engine.events import Steps
 from engine.export.targets.known import TARGETS
 from engine.export.targets.target import ExportTarget
@@ -70,7 +70,7 @@ def _told(target: type[ExportTarget], options: argparse.Namespace) -> int:
     data = data_config(options) if options.data else None
     code, one = answered(target.given_by(options, data).writing())
     if one is not None:
-        print(f"{one.path}: {sentences(map(str, one.said))}")
+        print(captioned(one.path, sentences(map(str, one.said))))
     return code
 
 

@@ -264,6 +264,6 @@ def settings_help(config: Any, flags: Sequence[str]) -> str:
     for group in vars(config).values():
         for name, about in settings_of(group).items():
             if name not in flags:
-                value = about.auto if defaults[name] in (None, "") else defaults[name]
+                value = spoken(about.auto) if defaults[name] in (None, "") else defaults[name]
                 lines.append(f"  {name}={value}  {spoken(about.help)}")
     return SpokenText("\n".join(lines))

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands.screen import print_json, show
-from engine.errors import UserError, marked
+from engine.errors import UserError, captioned, marked, phrases, spanned
 from engine.events import Event, result_of
-from engine.language import said, spoken
+from engine.language import heads, metric_name, said, spoken
 from engine.questions.writing import aligned, percent
 from engine.runs import queue, sweep
-from engine.runs.facts import RunFacts, document_of
+from engine.runs.facts import RunFacts, document_of, state_word, task_word
 from engine.runs.index import index_of
 from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.finetune import FineTuneConfig
@@ -105,12 +105,21 @@ def _queue_list(options: argparse.Namespace) -> int:
         states = {"is_working": queue.is_working(root), "is_paused": queue.is_paused(root)}
         print_json({**states, "jobs": [asdict(job) for job in jobs]})
     elif jobs:
-        rows = [("job", "name", "state", "seed", "run", "why")]
+        rows = [
+            heads(
+                marked("table", "job"),
+                marked("table", "name"),
+                marked("table", "state"),
+                marked("table", "seed"),
+                marked("table", "run"),
+                marked("table", "why"),
+            )
+        ]
         for job in jobs:
             is_from_elsewhere = job.is_open and not job.is_own
             elsewhere = spoken(marked("engine", "not queued on this computer")) if is_from_elsewhere else ""
             why = job.why or elsewhere
-            rows.append((str(job.number), job.name, job.state, job.seed, job.run, why))
+            rows.append((str(job.number), job.name, state_word(job.state), job.seed, job.run, why))
         print("\n".join(aligned(rows)))
     else:
         print(spoken(marked("engine", "The queue is empty.")))
@@ -211,7 +220,20 @@ def title_of(facts: RunFacts) -> str:
 
 
 def _table(found: tuple[RunFacts, ...]) -> Iterator[tuple[str, ...]]:
-    yield ("run", "data", "model", "task", "seed", "score", "95 %", "rows", "state", "time", "MB", "when")
+    yield heads(
+        marked("table", "run"),
+        marked("table", "data"),
+        marked("table", "model"),
+        marked("table", "task"),
+        marked("table", "seed"),
+        marked("table", "score"),
+        marked("table", "95 %"),
+        marked("table", "rows"),
+        marked("table", "state"),
+        marked("table", "time"),
+        marked("table", "MB"),
+        marked("table", "when"),
+    )
     for facts in found:
         score = facts.score()
         span = score.interval if score else None
@@ -219,10 +241,10 @@ def _table(found: tuple[RunFacts, ...]) -> Iterator[tuple[str, ...]]:
             title_of(facts)[:60],
             _last(facts.data)[:30],
             _last(facts.model)[:30],
-            facts.task,
+            task_word(facts.task),
             str(facts.seed),
-            f"{score.metric} {score.value:.4f}" if score else "",
-            f"{span[0]:.4f} to {span[1]:.4f}" if span else "",
+            f"{metric_name(score.metric)} {score.value:.4f}" if score else "",
+            spanned(*(f"{end:.4f}" for end in span)) if span else "",
             f"{score.rows}" if score else "",
             _state(facts),
             "" if facts.seconds is None else _time(facts.seconds),
@@ -232,11 +254,13 @@ def _table(found: tuple[RunFacts, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _state(facts: RunFacts) -> str:
-    where = f" at step {facts.step}"
+    state = state_word(facts.state)
     if facts.state == "running" and facts.num_steps:
-        return f"running, {percent(min(1.0, facts.step / facts.num_steps))}"
-    why = f": {facts.why}"[:80] if facts.why else ""
-    return facts.state if facts.state == "finished" else f"{facts.state}{where}{why}"
+        return phrases((state, percent(min(1.0, facts.step / facts.num_steps))))
+    if facts.state == "finished":
+        return state
+    where = said(marked("engine", "{state} at step {step}"), state=state, step=facts.step)
+    return captioned(where, str(facts.why)[:80]) if facts.why else where
 
 
 def _last(place: str) -> str:

@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.errors import WORD, RunError, clauses, listed, marked, phrases
+from engine.errors import WORD, RunError, captioned, clauses, listed, marked, phrases
 from engine.events import (
     Beat,
     Evaluated,
@@ -32,7 +32,7 @@ from engine.events import (
     Steps,
 )
 from engine.files import read_json_object
-from engine.language import said, spoken
+from engine.language import metric_name, said, spoken
 from engine.questions.writing import columns_of, percent
 from engine.train.metrics import interval_so_far, wilson_interval
 
@@ -145,20 +145,21 @@ class Screen:
             words.append(said(template, before=event.mlm_loss_before, after=event.mlm_loss_after))
         if event.mean is not None:
             interval = interval_so_far(event.values, event.rows, event.metric, event.shared)
-            score = f"{spoken(event.split, WORD)} {event.metric} {event.mean:.4f}{_between(interval)}"
+            name = f"{spoken(event.split, WORD)} {metric_name(event.metric)}"
+            score = f"{name} {event.mean:.4f}{_between(interval)}"
             template = marked("engine", "{score} over {count} seeds")
             if event.seeds_done <= 1:
                 template = marked("engine", "{score} over {count} seed")
             words.append(said(template, score=score, count=event.seeds_done))
         told = phrases(words) or spoken(marked("engine", "nothing was measured"))
-        self._line(f"  {spoken(event.stage, WORD)}: {told}")
+        self._line(f"  {captioned(spoken(event.stage, WORD), told)}")
 
     def _judged(self, event: Judged) -> None:
         """Tell each way once, as soon as something is known of it."""
         for one in event.ways:
             if one.why is None:
                 continue
-            told = f"{spoken(one.said)}: {one.why}"
+            told = captioned(spoken(one.said), one.why)
             if one.interval is not None and one.accuracy is not None:
                 low, high = one.interval
                 told = said(
@@ -231,7 +232,7 @@ def _between(interval: tuple[float, float] | None) -> str:
 
 def _measured(event: Evaluated, name: str) -> str:
     """Return one of an evaluation's metrics, an accuracy with its interval."""
-    value = f"{name} {event.metrics[name]:.4f}"
+    value = f"{metric_name(name)} {event.metrics[name]:.4f}"
     if name != "accuracy" or event.confusion is None:
         return value
     total = int(event.confusion.sum())

@@ -88,7 +88,9 @@ def table(report: Mapping[str, Any]) -> list[str]:
     rows: list[tuple[str, ...]] = [(*map(spoken, TABLE_HEAD), *(line.title for line in first))]
     for name in report["members"]:
         found = (line.cell(name) for line in first)
-        rows.append((ABOUT[name].said, str(ABOUT[name].year), *_figures(report["reached"][name]), *found))
+        rows.append(
+            (spoken(ABOUT[name].said), str(ABOUT[name].year), *_figures(report["reached"][name]), *found)
+        )
     claims = judged_of(report)
     notes = [str(trained_how_often(least_trainings(claims)))] if claims else []
     notes += map(str, starts(report))

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.errors import Sentence, UserError, marked
+from engine.errors import Sentence, UserError, listed, marked
 from engine.events import Steps
 from engine.family.ask import Family, MemberGuess, rank_of
 from engine.family.members import ABOUT
@@ -161,7 +161,7 @@ def called(folder: Path, about: AboutOther | None) -> str:
 def row_of(found: OtherGuesses, right: str, per_word: PerWord | None) -> tuple[str, ...]:
     """Return what a model says as the row of a table for a terminal."""
     about = found.about
-    said = ", ".join(f"{one.word} {one.value:.3f}" for one in found.guesses)
+    said = listed(f"{one.word} {one.value:.3f}" for one in found.guesses)
     if found.rank is not None:
         said += f"; “{right}” is number {found.rank}"
     elif right and not found.is_one_piece:

@@ -17,7 +17,8 @@ from engine.text.tokenizer import Tokenizer
 from engine.text.trace import Trace
 
 CAPITALS, ACCENTS, IDEOGRAPHS, EMOJI, NUMBERS, SPELLING = TOPICS = (
-    "capitals", "accents", "chinese", "emoji", "numbers", "restored",
+    marked("word", "capitals"), marked("word", "accents"), marked("word", "chinese"), marked("word", "emoji"),
+    marked("word", "numbers"), marked("word", "restored"),
 )  # fmt: skip
 _IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]")
 _EMOJI = re.compile(

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError, marked
 from engine.inspect.anatomy.changes import PassSettings
+from engine.language import heads, said
 from engine.questions.fields import pair_field, text_field
 from engine.questions.flags import Flag, flag_words
 from engine.questions.question import Models, Question, asked, json_field, out_field
-from engine.questions.writing import write_arrays
+from engine.questions.writing import padded, write_arrays
 from engine.settings.setting import Setting
 
 if TYPE_CHECKING:
@@ -168,11 +169,25 @@ class TraceQuestion(
         lesson = found[2]
         if lesson is None:
             return
-        yield f"loss            {lesson.loss:.10f}  (probability {lesson.probability:.10f})"
-        yield f"gradient        {lesson.gradient:+.6e}  of {lesson.weight}[{lesson.row},{lesson.column}]"
-        yield f"weight          {lesson.before:+.10f} - {lesson.rate:g} x gradient = {lesson.after:+.10f}"
-        yield f"loss after it   {lesson.loss_after:.10f}  (probability {lesson.probability_after:.10f})"
-        yield f"it falls by     {lesson.loss - lesson.loss_after:.3e}  (by the slope {lesson.slope:.3e})"
+        chance = marked("engine", "{loss:.10f}  (probability {chance:.10f})")
+        spot = marked("engine", "{gradient:+.6e}  of {weight}[{row},{column}]")
+        step = marked("engine", "{before:+.10f} - {rate:g} x gradient = {after:+.10f}")
+        fall = marked("engine", "{fall:.3e}  (by the slope {slope:.3e})")
+        names = heads(
+            marked("table", "loss"),
+            marked("table", "gradient"),
+            marked("table", "weight"),
+            marked("table", "loss after it"),
+            marked("table", "it falls by"),
+        )
+        told = (
+            said(chance, loss=lesson.loss, chance=lesson.probability),
+            said(spot, gradient=lesson.gradient, weight=lesson.weight, row=lesson.row, column=lesson.column),
+            said(step, before=lesson.before, rate=lesson.rate, after=lesson.after),
+            said(chance, loss=lesson.loss_after, chance=lesson.probability_after),
+            said(fall, fall=lesson.loss - lesson.loss_after, slope=lesson.slope),
+        )
+        yield from (f"{padded(name, 16)}{one}" for name, one in zip(names, told, strict=True))
 
 
 def _read(flag: str, form: re.Pattern[str], given: str) -> Sequence[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import UserError, marked
 from engine.events import Steps
+from engine.language import said
 from engine.questions.fields import pair_field, text_field
 from engine.questions.flags import Flag
 from engine.questions.question import Models, Question, asked, given, json_field
@@ -84,7 +85,14 @@ class AttributionQuestion(
         for word, score in zip(found.words, found.word_scores.tolist(), strict=True):
             yield f"  {score:+8.4f}  {word.text}"
         if found.method == METHODS[0]:
-            yield (
-                f"sum {found.total:.4f} of {found.value:.4f} - {found.baseline_value:.4f}; "
-                f"residual {found.residual:.2%} in {found.steps} steps"
+            yield said(
+                marked(
+                    "engine",
+                    "sum {total:.4f} of {value:.4f} - {start:.4f}; residual {residual:.2%} in {steps} steps",
+                ),
+                total=found.total,
+                value=found.value,
+                start=found.baseline_value,
+                residual=found.residual,
+                steps=found.steps,
             )

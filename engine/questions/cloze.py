@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import heads, said
 from engine.questions.fields import off_field, switches
 from engine.questions.over_table import TableQuestion
 from engine.questions.question import Models
-from engine.questions.writing import between, write_numbers
+from engine.questions.writing import between, padded, write_numbers
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.cloze import Cloze
@@ -58,7 +60,16 @@ class ClozeQuestion(
 
     def lines(self, answer: tuple[Table, Cloze]) -> Iterator[str]:
         found = answer[1]
-        yield f"{len(found.rows):,} texts, {int(found.tokens.sum()):,} pieces, each hidden in turn"
-        yield f"first guess right   {found.accuracy:.3f}{between(found.accuracy_interval)}"
-        yield f"among five guesses  {found.accuracy_among:.3f}"
-        yield f"pseudo-perplexity   {found.perplexity:.2f}{between(found.perplexity_interval)}"
+        template = marked("engine", "{texts:,} texts, {pieces:,} pieces, each hidden in turn")
+        yield said(template, texts=len(found.rows), pieces=int(found.tokens.sum()))
+        names = heads(
+            marked("table", "first guess right"),
+            marked("table", "among five guesses"),
+            marked("table", "pseudo-perplexity"),
+        )
+        told = (
+            f"{found.accuracy:.3f}{between(found.accuracy_interval)}",
+            f"{found.accuracy_among:.3f}",
+            f"{found.perplexity:.2f}{between(found.perplexity_interval)}",
+        )
+        yield from (f"{padded(name, 20)}{one}" for name, one in zip(names, told, strict=True))

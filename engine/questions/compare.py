@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import UserError, marked
+from engine.errors import UserError, captioned, marked
 from engine.events import Steps
+from engine.language import metric_name
 from engine.model.model_name import ModelName
 from engine.questions.flags import Flag
 from engine.questions.labelled import LabelledQuestion, rows_field
@@ -122,5 +123,5 @@ class ComparisonQuestion(
 
     def lines(self, found: ComparedModels) -> Iterator[str]:
         for name, value in zip(self.names, found.scores, strict=True):
-            yield f"{name}: {found.first.metric} {value:.4f}"
+            yield captioned(name, f"{metric_name(found.first.metric)} {value:.4f}")
         yield str(found.sentence(*self.names))

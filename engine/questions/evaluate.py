@@ -149,9 +149,7 @@ class EvaluationQuestion(
         if out == self.out:
             write_rows(out, found.report.scored)
         if out == self.report:
-            from engine.report.scored import texts_name
-
-            texts = texts_name(self.part, self.texts_name)
+            texts = self.texts_said
             name, told = name_of(self.model.folder), (found.baselines, found.slices, found.num_tried)
             if out.suffix.lower() == ".html":
                 write_text(out, self._page(found))
@@ -164,10 +162,10 @@ class EvaluationQuestion(
         from engine.report.about import model_facts, versions
         from engine.report.html import html_of
         from engine.report.run import Reported, report_page
-        from engine.report.scored import scored_of, texts_name
+        from engine.report.scored import scored_of
         from engine.train.run.kept import name_of
 
-        texts = texts_name(self.part, self.texts_name)
+        texts = self.texts_said
         told = found.baselines, found.slices, found.num_tried
         scored = result_of(scored_of(found.report, texts, *told))
         facts = (*result_of(model_facts(self.folder)), *versions())

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import heads
 from engine.questions.fields import off_field, pair_field, switches, text_field
 from engine.questions.question import Models, Question, asked, json_field
+from engine.questions.writing import columns_of, padded
 
 if TYPE_CHECKING:
     from engine.inspect.masked.joint import Joint
@@ -59,14 +62,15 @@ class FillMaskQuestion(
         from engine.inspect.masked.joint import Joint
 
         if isinstance(found, Joint):
-            yield f"{'together':>8}  {'each alone':>10}"
+            both, alone = heads(marked("table", "together"), marked("table", "each alone"))
+            yield " " * (8 - columns_of(both)) + both + " " * (12 - columns_of(alone)) + alone
             for one in found.fillings:
                 yield f"{one.probability:8.4f}  {one.independent:10.4f}  {' · '.join(one.words)}"
             return
         for number, answer in enumerate(found.answers, start=1):
             yield f"[MASK] {number}"
             for guess in answer.guesses:
-                yield f"  {guess.word:<20}{guess.probability:8.4f}"
+                yield f"  {padded(guess.word, 20)}{guess.probability:8.4f}"
 
 
 def _guess_document(guess: Guess) -> dict[str, Any]:

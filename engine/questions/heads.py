@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import heads, said
 from engine.questions.fields import off_field, switches
 from engine.questions.over_table import MOST_LINES, TableQuestion
 from engine.questions.question import Models, asked
@@ -57,7 +59,13 @@ class HeadsQuestion(
     def lines(self, found: Weighed) -> Iterator[str]:
         rows = list(_rows(found))[:MOST_LINES]
         shown = [[f"{row[0]}.{row[1]}", *(f"{value:.3f}" for value in row[2:5])] for row in rows]
-        yield from aligned([["head", "importance", "from", "to"], *shown])
+        names = heads(
+            marked("table", "head"),
+            marked("table", "importance"),
+            marked("table", "from"),
+            marked("table", "to"),
+        )
+        yield from aligned([names, *shown])
         if found[2] is not None:
             yield _off_line(found[2])
 
@@ -80,12 +88,20 @@ def _rows(found: Weighed) -> Iterator[list[Any]]:
 
 def _off_line(off: HeadsOff) -> str:
     low, high = off.difference.interval or (off.difference.value,) * 2
-    asked = "labels" if off.asks == "labels" else "masked words"
-    return (
-        f"right {asked}: {off.before:.3f} with all heads, {off.after:.3f} with {off.num_off} off; "
-        f"difference {off.difference.value:+.3f} ({low:+.3f} to {high:+.3f}), "
-        f"by chance {off.difference.p_value:.2g}"
+    template = marked(
+        "engine",
+        "right masked words: {before:.3f} with all heads, {after:.3f} with {count} off; "
+        "difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}",
     )
+    if off.asks == "labels":
+        template = marked(
+            "engine",
+            "right labels: {before:.3f} with all heads, {after:.3f} with {count} off; "
+            "difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}",
+        )
+    less = off.difference
+    values = {"before": off.before, "after": off.after, "count": off.num_off, "less": less.value}
+    return said(template, **values, low=low, high=high, p=less.p_value)
 
 
 def _off_document(off: HeadsOff) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.errors import DataError, Sentence, UserError, marked
 from engine.events import Noted, Steps
+from engine.language import heads, said
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, json_field
 from engine.text.reading.kinds import A_TABLE
@@ -104,7 +105,8 @@ class LabellingQuestion(
 
     def lines(self, found: LabelSimulation) -> Iterator[str]:
         made = found.found
-        yield "labels  accuracy on the rest"
+        yield "  ".join(heads(marked("table", "labels"), marked("table", "accuracy on the rest")))
         for count, accuracy in made.curve:
             yield f"{count:6,}  {accuracy:.4f}"
-        yield f"With all {found.rows:,} labels, cross-validated: {made.full:.4f}."
+        template = marked("engine", "With all {count:,} labels, cross-validated: {accuracy:.4f}.")
+        yield said(template, count=found.rows, accuracy=made.full)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import UserError, marked
+from engine.errors import UserError, marked, rows_of
 from engine.events import Steps
+from engine.language import said
 from engine.questions.fields import device_field
 from engine.questions.flags import Flag
 from engine.questions.how_read import ReadSettings, data_config, how_field
@@ -49,6 +50,13 @@ class LabelledTexts:
     def config(self) -> DataConfig:
         """The file as settings name it. Raises: ConfigError."""
         return data_config(self)
+
+    @property
+    def texts_said(self) -> str:
+        """What the texts are called in a sentence: "validation rows"."""
+        if self.part:
+            return rows_of(self.part)
+        return said(marked("engine", "texts of {file}"), file=self.texts_name)
 
     @property
     def texts_name(self) -> str:

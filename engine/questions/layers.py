@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import UserError, marked
+from engine.errors import UserError, listed, marked
+from engine.language import said
 from engine.questions.fields import off_field, pair_field, switches, text_field
 from engine.questions.flags import Flag
 from engine.questions.question import Models, Question, asked, json_field
+from engine.questions.writing import padded
 
 if TYPE_CHECKING:
     from engine.inspect.masked.lens import Lens
@@ -58,8 +60,9 @@ class LayersQuestion(Question["Lens"], command="layers", help="show what each la
         for number, gap in enumerate(found.masked.gaps):
             yield f"[MASK] {number + 1}  {gap.text}"
             for layer, answers in enumerate(found.layers):
-                guesses = ", ".join(f"{one.word} {one.probability:.4f}" for one in answers[number].guesses)
-                yield f"  layer {layer:<3}{guesses}{_stood_there(answers[number])}"
+                guesses = listed(f"{one.word} {one.probability:.4f}" for one in answers[number].guesses)
+                name = padded(said(marked("engine", "layer {layer}"), layer=layer), 9)
+                yield f"  {name}{guesses}{_stood_there(answers[number])}"
 
 
 def _answer_document(answer: GapAnswer) -> dict[str, Any]:
@@ -74,5 +77,5 @@ def _stood_there(answer: GapAnswer) -> str:
     own = answer.original
     if own is None:
         return ""
-    rank = "" if own.rank is None else f" rank {own.rank}"
+    rank = "" if own.rank is None else " " + said(marked("engine", "rank {rank}"), rank=own.rank)
     return f"  |  {own.word} {own.probability:.4f}{rank}"

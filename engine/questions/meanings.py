@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.errors import UserError, marked
 from engine.events import Noted, Steps
+from engine.language import heads, said, spoken
 from engine.questions.flags import TextArgument
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.question import Models, Question, asked, json_field
@@ -107,17 +108,33 @@ class MeaningsQuestion(
         }
 
     def lines(self, found: MeaningsFound) -> Iterator[str]:
-        rows = [["", "same meaning", "other meaning", "nearest of own meaning", "by chance", "p"]]
+        rows: list[Sequence[str]] = [
+            heads(
+                "",
+                marked("table", "same meaning"),
+                marked("table", "other meaning"),
+                marked("table", "nearest of own meaning"),
+                marked("table", "by chance"),
+                marked("table", "p"),
+            )
+        ]
         for step, one in enumerate(found.meanings.partings):
-            own = [f"{one.num_right} of {one.num_labelled}", f"{one.chance:.1f}", f"{one.p:.4f}"]
+            right = said(marked("engine", "{count} of {total}"), count=one.num_right, total=one.num_labelled)
+            own = [right, f"{one.chance:.1f}", f"{one.p:.4f}"]
             if found.meanings.is_one_point(step):
                 own = ["–"] * 3
-            rows.append([_name(step), *map(_said, (one.within, one.between)), *own])
+            rows.append([_said_step(step), *map(_said, (one.within, one.between)), *own])
         yield from aligned(rows)
         last = found.meanings.partings[-1]
         for place in np.flatnonzero((found.groups >= 0) & ~last.right).tolist():
             other = found.names[found.groups[last.nearest[place]]]
-            yield f"nearest is {other}: {found.texts[place]}"
+            yield said(marked("engine", "nearest is {other}: {text}"), other=other, text=found.texts[place])
+
+
+def _said_step(step: int) -> str:
+    if not step:
+        return spoken(marked("engine", "word table"))
+    return said(marked("engine", "layer {layer}"), layer=step)
 
 
 def _name(step: int) -> str:

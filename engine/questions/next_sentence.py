@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
+from engine.language import said
 from engine.questions.fields import off_field, switches, text_field
 from engine.questions.question import Models, Question, given, json_field
 from engine.questions.writing import percent
@@ -38,4 +40,7 @@ class NextSentenceQuestion(
 
     def lines(self, found: Follows) -> Iterator[str]:
         share = found.probability
-        yield f"{'B follows A' if share >= 0.5 else 'B does not follow A'}: {percent(share)} that it does"
+        template = marked("engine", "B follows A: {share} that it does")
+        if share < 0.5:
+            template = marked("engine", "B does not follow A: {share} that it does")
+        yield said(template, share=percent(share))

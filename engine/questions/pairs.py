@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import said
 from engine.questions.how_read import ReadSettings, how_field
 from engine.questions.over_table import MOST_LINES, figures_field, numbers_field, reading
 from engine.questions.question import Models, Question, asked, given
@@ -64,4 +66,8 @@ class PairsQuestion(
         left_out = [str(sentence) for sentence in found.left_out.values()]
         yield "\n".join(left_out[:MOST_LINES])
         share = f"{found.share:.3f}{between(found.interval)}"
-        yield f"first sentence likelier  {share}  of {len(found.rows):,} pairs"
+        yield said(
+            marked("engine", "first sentence likelier  {share}  of {count:,} pairs"),
+            share=share,
+            count=len(found.rows),
+        )

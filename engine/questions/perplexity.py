@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import said
 from engine.questions.fields import off_field, pair_field, switches, text_field
 from engine.questions.question import Models, Question, json_field
+from engine.questions.writing import padded
 
 if TYPE_CHECKING:
     from engine.inspect.masked.perplexity import PseudoPerplexity
@@ -40,5 +43,6 @@ class SurpriseQuestion(
 
     def lines(self, found: PseudoPerplexity) -> Iterator[str]:
         for one in found.scores:
-            yield f"{one.piece:<20}{one.probability:8.4f}  rank {one.rank}"
-        yield f"pseudo-perplexity {found.perplexity:.2f}"
+            rank = said(marked("engine", "rank {rank}"), rank=one.rank)
+            yield f"{padded(one.piece, 20)}{one.probability:8.4f}  {rank}"
+        yield said(marked("engine", "pseudo-perplexity {value:.2f}"), value=found.perplexity)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import UserError
+from engine.errors import UserError, marked, sentences
 from engine.events import Steps
+from engine.language import heads, said
 from engine.model.model_name import ModelName
 from engine.questions.fields import device_field
 from engine.questions.how_read import ReadSettings, how_field
@@ -75,12 +76,21 @@ class PrevalenceQuestion(
         }
 
     def lines(self, found: LabelShares) -> Iterator[str]:
-        made, rows = found.found, [("label", "share", "95 % interval", "as counted")]
+        made = found.found
+        rows = [
+            heads(
+                marked("table", "label"),
+                marked("table", "share"),
+                marked("table", "95 % interval"),
+                marked("table", "as counted"),
+            )
+        ]
         for place in found.order:
-            between = f"{made.low[place]:.1%} to {made.high[place]:.1%}"
+            ends = {"low": made.low[place], "high": made.high[place]}
+            between = said(marked("engine", "{low:.1%} to {high:.1%}"), **ends)
             rows.append(
                 (found.labels[place], f"{made.shares[place]:.1%}", between, f"{made.counted[place]:.1%}")
             )
         yield from aligned(rows)
         yield ""
-        yield " ".join(map(str, found.sentences()))
+        yield sentences(map(str, found.sentences()))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import Sentence, UserError, marked
 from engine.events import Steps
-from engine.language import said as told
-from engine.language import spoken
+from engine.language import said, spoken
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
 from engine.questions.flags import Flag
@@ -62,7 +61,7 @@ class ReportQuestion(
         """Return what is known of the model and its run. Raises: UserError."""
         from engine.report.about import is_model, model_facts, versions
         from engine.report.run import Reported, reading_curves, run_folder
-        from engine.report.scored import scored_of, texts_name
+        from engine.report.scored import scored_of
         from engine.runs.facts import read_facts
 
         run_dir, named = run_folder(self.model.folder), self.model.folder
@@ -73,7 +72,7 @@ class ReportQuestion(
         scored, notes = list["Scored"](), list[str]()
         for question in self._questions() if is_model(folder) else ():
             found = yield from question.answer(models)
-            texts = texts_name(question.part, question.texts_name)
+            texts = question.texts_said
             told = found.baselines, found.slices, found.num_tried
             scored.append((yield from scored_of(found.report, texts, *told)))
             notes += [note for note in found.notes if note not in notes]
@@ -105,10 +104,8 @@ class ReportQuestion(
             )
 
     def _commands(self) -> Iterator[tuple[str, str]]:
-        from engine.report.scored import texts_name
-
         for question in self._questions():
-            yield told(MEASURE, texts=texts_name(question.part, question.texts_name)), question.command()
+            yield said(MEASURE, texts=question.texts_said), question.command()
         yield spoken(marked("engine", "Write this page again")), self.command()
 
     def write(self, found: Reported, out: Path) -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import heads
 from engine.questions.attribute import METHODS
 from engine.questions.over_table import MOST_LINES, TableQuestion
 from engine.questions.question import Models, asked
@@ -50,7 +52,18 @@ class RestingWordsQuestion(
         rows, half = _rows(found), MOST_LINES // 2
         shown = rows if len(rows) <= MOST_LINES else [*rows[:half], *rows[-half:]]
         lines = [[str(row[0]), *(f"{value:+.3f}" for value in row[1:4]), str(row[5])] for row in shown]
-        yield from aligned([["word", "mean share", "from", "to", "texts"], *lines])
+        yield from aligned(
+            [
+                heads(
+                    marked("table", "word"),
+                    marked("table", "mean share"),
+                    marked("table", "from"),
+                    marked("table", "to"),
+                    marked("table", "texts"),
+                ),
+                *lines,
+            ]
+        )
 
 
 def _rows(found: RestingWordRows) -> list[list[Any]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import WORD, marked
 from engine.events import Evaluated
-from engine.language import said, spoken
-from engine.questions.writing import aligned
+from engine.language import heads, metric_name, said, spoken
+from engine.questions.writing import aligned, columns_of, padded
 from engine.train.metrics import scores_of, wilson_interval, written
 from engine.train.run.records import real_numbers
 
@@ -29,18 +29,36 @@ def score_lines(event: Evaluated) -> list[str]:
     """
     scores = scores_of(event, event.labels)
     if scores is None:
-        width = max(map(len, event.metrics), default=0)
+        names = {name: metric_name(name) for name in event.metrics}
+        width = max(map(columns_of, names.values()), default=0)
         measured = [
-            f"{name.ljust(width)}  {written(value)}{_between(event, name)}"
+            f"{padded(names[name], width)}  {written(value)}{_between(event, name)}"
             for name, value in event.metrics.items()
         ]
         if not event.per_label:
             return measured
-        found: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows")]
+        found = [
+            heads(
+                marked("table", "label"),
+                marked("table", "precision"),
+                marked("table", "recall"),
+                marked("table", "F1"),
+                marked("table", "rows"),
+            )
+        ]
         for name, one in event.per_label.items():
             found.append((_named(name), *(f"{x:.4f}" for x in one[:3]), str(one[3])))
         return [*aligned(found), *measured]
-    rows: list[tuple[str, ...]] = [("label", "precision", "recall", "F1", "rows", "predicted")]
+    rows = [
+        heads(
+            marked("table", "label"),
+            marked("table", "precision"),
+            marked("table", "recall"),
+            marked("table", "F1"),
+            marked("table", "rows"),
+            marked("table", "predicted"),
+        )
+    ]
     for place, name in enumerate(event.labels):
         figures = (scores.precision[place], scores.recall[place], scores.f1[place])
         counts = (scores.support[place], scores.num_predicted[place])
@@ -48,16 +66,21 @@ def score_lines(event: Evaluated) -> list[str]:
     total, summary = int(scores.support.sum()), scores.summary()
     for kind in ("macro", "weighted"):
         means = [summary[f"{kind}_{name}"] for name in ("precision", "recall", "f1")]
-        rows.append((f"({kind} average)", *(f"{x:.4f}" for x in means), str(total), str(total)))
+        average = {
+            "macro": marked("engine", "(macro average)"),
+            "weighted": marked("engine", "(weighted average)"),
+        }
+        rows.append((spoken(average[kind]), *(f"{x:.4f}" for x in means), str(total), str(total)))
     most, share = scores.majority
-    return [*aligned(rows), f"Always answering {event.labels[most][:40]} would score {share:.4f}."]
+    template = marked("engine", "Always answering {label} would score {share:.4f}.")
+    return [*aligned(rows), said(template, label=event.labels[most][:40], share=share)]
 
 
 def _between(event: Evaluated, metric: str) -> str:
     """Return the 95 % interval of a metric where the task has told one; else ""."""
     found = event.details.get("intervals")
     ends = real_numbers(found.get(metric), 2) if isinstance(found, dict) else []
-    return f"  ({ends[0]:.4f} to {ends[1]:.4f})" if ends else ""
+    return said(marked("engine", "  ({low:.4f} to {high:.4f})"), low=ends[0], high=ends[1]) if ends else ""
 
 
 def _named(label: str) -> str:
@@ -191,7 +214,9 @@ def report_lines(
     if report.interval is not None:
         low, high = report.interval
         template = marked("engine", "{metric} {value:.4f} (95 %: {low:.4f} to {high:.4f})")
-        found.append(said(template, metric=report.scored.metric, value=report.value, low=low, high=high))
+        found.append(
+            said(template, metric=metric_name(report.scored.metric), value=report.value, low=low, high=high)
+        )
     if report.unseen is not None and report.unseen.interval is not None:
         new, (low, high) = report.unseen, report.unseen.interval
         template = marked(
@@ -200,13 +225,13 @@ def report_lines(
             "(95 %: {low:.4f} to {high:.4f})",
         )
         values = {"count": new.count, "value": new.value, "low": low, "high": high}
-        found.append(said(template, metric=new.scored.metric, **values))
+        found.append(said(template, metric=metric_name(new.scored.metric), **values))
     if not report.is_of_classes:
         return found
     from engine.evaluation.markdown import NAMES
 
     for one in baselines:
-        name = NAMES[one.name].format(label=one.label[:40])
+        name = said(NAMES[one.name], label=one.label[:40])
         low, high = one.interval
         template = marked(
             "engine",
@@ -238,7 +263,15 @@ def report_lines(
     if num_tried:
         template = marked("engine", "slices tried: {count}; worse than the rest: {worse}")
         found.append(said(template, count=num_tried, worse=len(slices)))
-    lines = [("slice", "texts", "right", "the rest", "p")]
+    lines = [
+        heads(
+            marked("table", "slice"),
+            marked("table", "texts"),
+            marked("table", "right"),
+            marked("table", "the rest"),
+            marked("table", "p"),
+        )
+    ]
     for each in slices[:MOST_SLICES]:
         name = {
             "length": marked("engine", "{low} to {high} characters"),

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import marked
 from engine.events import Steps
+from engine.language import heads, said
 from engine.questions.flags import Flag
 from engine.questions.over_table import MOST_LINES
 from engine.questions.question import Models, Question, asked, given, json_field, out_field
-from engine.questions.writing import aligned
+from engine.questions.writing import aligned, padded
 
 if TYPE_CHECKING:
     from engine.evaluation.inside.contrasts import Contrast
@@ -76,8 +78,9 @@ class TemplatesQuestion(
             for cell, row in zip(grid.cells, grid.scores, strict=True):
                 yield cell.text
                 for target, one in zip(grid.targets, row, strict=True):
-                    corrected = "" if one.corrected is None else f"{one.corrected:+8.2f} beside its prior"
-                    yield f"  {target:<20}{one.score.probability:8.4f}  {corrected}".rstrip()
+                    template = marked("engine", "{value:+8.2f} beside its prior")
+                    corrected = "" if one.corrected is None else said(template, value=one.corrected)
+                    yield f"  {padded(target, 20)}{one.score.probability:8.4f}  {corrected}".rstrip()
         compared = contrasts(found)
         if any(one.templates > 1 for one in compared):
             yield from contrast_lines(compared)
@@ -85,7 +88,17 @@ class TemplatesQuestion(
 
 def contrast_lines(found: Sequence[Contrast]) -> list[str]:
     """Return what alternatives do to words, as lines of a table."""
-    lines = [["word", "alternatives", "mean log ratio", "from", "to", "by chance", "templates"]]
+    lines: list[Sequence[str]] = [
+        heads(
+            marked("table", "word"),
+            marked("table", "alternatives"),
+            marked("table", "mean log ratio"),
+            marked("table", "from"),
+            marked("table", "to"),
+            marked("table", "by chance"),
+            marked("table", "templates"),
+        )
+    ]
     for one in found[:MOST_LINES]:
         low, high = (f"{end:+.2f}" for end in one.interval) if one.interval else ("", "")
         lines.append(

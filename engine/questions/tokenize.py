@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import WORD, captioned, marked, sentences
+from engine.language import heads, said, spoken
 from engine.model.model_name import ModelName
 from engine.questions.fields import pair_field, text_field
 from engine.questions.question import Models, Question, asked, json_field
+from engine.questions.writing import columns_of, padded
 
 if TYPE_CHECKING:
     from engine.inspect.treatment import Treatment
@@ -60,12 +63,20 @@ class TokenizeQuestion(Question["TokenizedText"], command="tokenize", help="show
 
     def lines(self, found: TokenizedText) -> Iterator[str]:
         one = found.encoding
-        yield f"{'token':<20}{'id':>8}{'segment':>9}  characters"
+        names = heads(
+            marked("table", "token"),
+            marked("table", "id"),
+            marked("table", "segment"),
+            marked("table", "characters"),
+        )
+        room = [" " * (width - columns_of(name)) for name, width in zip(names[1:3], (8, 9), strict=True)]
+        yield f"{padded(names[0], 20)}{room[0]}{names[1]}{room[1]}{names[2]}  {names[3]}"
         for token, number, segment, span in zip(
             one.shown, one.input_ids, one.token_type_ids, one.offsets, strict=True
         ):
-            yield f"{token:<20}{number:>8}{segment:>9}  {span[0]}-{span[1]}"
+            yield f"{padded(token, 20)}{number:>8}{segment:>9}  {span[0]}-{span[1]}"
+        template = marked("engine", "{name}: {pieces} pieces, {unknown} unknown")
         for name, told in zip("AB", found.treatments, strict=False):
-            yield f"{name}: {told.num_pieces} pieces, {told.num_unknown} unknown"
-            for topic, said in told.said.items():
-                yield f"   {topic}: {' '.join(map(str, said))}"
+            yield said(template, name=name, pieces=told.num_pieces, unknown=told.num_unknown)
+            for topic, lines in told.said.items():
+                yield f"   {captioned(spoken(topic, WORD), sentences(map(str, lines)))}"

@@ -10,6 +10,8 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from engine.durable import replaced_file
+from engine.errors import marked
+from engine.language import said
 
 
 def percent(share: float) -> str:
@@ -36,9 +38,16 @@ def columns_of(text: str) -> int:
     return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
+def padded(text: str, width: int) -> str:
+    """Return a text with as many spaces behind it as make it so many columns of a terminal wide."""
+    return text + " " * max(0, width - columns_of(text))
+
+
 def between(interval: tuple[float, float] | None) -> str:
     """Return an interval as it stands behind its figure."""
-    return "" if interval is None else f" (95 %: {interval[0]:.3f} to {interval[1]:.3f})"
+    if interval is None:
+        return ""
+    return said(marked("engine", " (95 %: {low:.3f} to {high:.3f})"), low=interval[0], high=interval[1])
 
 
 def write_arrays(out: Path, arrays: Mapping[str, Any]) -> None:

@@ -5,46 +5,20 @@ from __future__ import annotations
 import math
 
 from engine.errors import bracketed, captioned, marked, spanned
-from engine.language import said, spoken
+from engine.language import metric_name, said
 from engine.train.metrics import rounded
 
 Interval = tuple[float, float] | None
 MINUS = "\u2212"
 ABOVE = marked("engine", "{points} points above {other}")
 BELOW = marked("engine", "{points} points below {other}")
-NAMES = {  # of metrics, where they begin a line
-    "accuracy": marked("metric", "Accuracy"),
-    "loss": marked("metric", "Loss"),
-    "macro_precision": marked("metric", "Macro precision"),
-    "macro_recall": marked("metric", "Macro recall"),
-    "macro_f1": marked("metric", "Macro F1"),
-    "weighted_precision": marked("metric", "Weighted precision"),
-    "weighted_recall": marked("metric", "Weighted recall"),
-    "weighted_f1": marked("metric", "Weighted F1"),
-    "micro_precision": marked("metric", "Micro precision"),
-    "micro_recall": marked("metric", "Micro recall"),
-    "micro_f1": marked("metric", "Micro F1"),
-    "subset_accuracy": marked("metric", "Subset accuracy"),
-    "token_accuracy": marked("metric", "Token accuracy"),
-    "exact_match": marked("metric", "Exact match"),
-    "precision": marked("metric", "Precision"),
-    "recall": marked("metric", "Recall"),
-    "f1": marked("metric", "F1"),
-    "pearson": marked("metric", "Pearson"),
-    "spearman": marked("metric", "Spearman"),
-    "r2": marked("metric", "R²"),
-    "mse": marked("metric", "Mean squared error"),
-    "mae": marked("metric", "Mean absolute error"),
-}
 NO_SHARES = ("pearson", "spearman", "r2", "mse", "mae", "loss", "perplexity")  # in the names of metrics
 
 
-def metric_name(metric: str) -> str:
-    """Return what a metric is called: "macro_f1" is "Macro F1"."""
-    if metric in NAMES:
-        return spoken(NAMES[metric], "metric")
-    plain = metric.replace("_", " ").replace(" f1", " F1")
-    return plain[:1].upper() + plain[1:]
+def metric_title(metric: str) -> str:
+    """Return what a metric is called at the beginning of a line: "macro_f1" is "Macro F1"."""
+    name = metric_name(metric).replace("_", " ").replace(" f1", " F1")
+    return name[:1].upper() + name[1:]
 
 
 def share(value: float) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.errors import RunError, captioned, listed, marked, phrases
+from engine.errors import RunError, captioned, listed, marked, phrases, rows_of
 from engine.events import Steps
 from engine.language import said as told
 from engine.language import spoken
@@ -16,21 +16,16 @@ from engine.report import charts
 from engine.report.blocks import Block, Command, Document, Facts, KeyNumber, KeyNumbers, Said, Section, Table
 from engine.report.charts import Line
 from engine.report.made import bare, made_by
-from engine.report.numbers import between, is_share, measure, metric_name, with_interval
-from engine.report.scored import SCORE, Scored, detail_sections, score_section, texts_name, texts_section
+from engine.report.numbers import between, is_share, measure, metric_title, with_interval
+from engine.report.scored import SCORE, Scored, detail_sections, score_section, texts_section
 from engine.runs.curves import LOSS, Curves, RunCurve, read_curves
-from engine.runs.facts import CROSS_VALIDATION, RunFacts, state_word
+from engine.runs.facts import CROSS_VALIDATION, RunFacts, state_word, task_word
 from engine.settings.config import labels_of, values_of
 from engine.text.roles import ROLE_NAMES
 from engine.train.run.kept import run_of
 from engine.train.run.runs import CONFIG, plain_config
 
 PLACES = ("data", "validation_data", "test_data", "model", "vocab", "recipe", "text", "pins", "members")
-ROWS = {
-    "train": marked("engine", "training rows"),
-    "validation": marked("engine", "validation rows"),
-    "test": marked("engine", "test rows"),
-}
 SETTING_HEAD = marked("engine", "setting"), marked("engine", "value")
 CROSS_VALIDATED = marked("engine", "{score}, cross-validated on {count:,} labelled rows.")
 ON_ROWS, ON = marked("engine", "{score} on {count:,} {texts}."), marked("engine", "{score} on {texts}.")
@@ -94,12 +89,12 @@ def sentence_of(found: Reported) -> str:
     if score is None:
         return found.lacking
     value = with_interval(measure(score.metric, score.value), between(score.metric, score.interval))
-    said = f"{metric_name(score.metric)} {value}"
+    said = f"{metric_title(score.metric)} {value}"
     if score.split == CROSS_VALIDATION:
         return told(CROSS_VALIDATED, score=said, count=score.rows)
     if not score.rows:
-        return told(ON, score=said, texts=texts_name(score.split))
-    return told(ON_ROWS, score=said, count=score.rows, texts=texts_name(score.split))
+        return told(ON, score=said, texts=rows_of(score.split))
+    return told(ON_ROWS, score=said, count=score.rows, texts=rows_of(score.split))
 
 
 def _measured(found: Reported) -> Iterator[Block]:
@@ -122,7 +117,7 @@ def _without_evaluation(found: Reported) -> Iterator[Block]:
             [
                 KeyNumber(
                     measure(one.metric, one.value),
-                    phrases((metric_name(one.metric), texts_name(one.split))),
+                    phrases((metric_title(one.metric), rows_of(one.split))),
                     between(one.metric, one.interval),
                 )
                 for one in run.scores
@@ -182,7 +177,7 @@ def _settings(run: RunFacts) -> list[tuple[str, str]]:
     plain = plain_config(run.kind)
     usual, labels = values_of(plain), labels_of(plain)
     rows = [
-        (spoken(marked("engine", "kind of training")), run.task or run.kind),
+        (spoken(marked("engine", "kind of training")), task_word(run.task or run.kind)),
         (spoken(marked("engine", "seed")), str(run.seed)),
     ]
     if run.way:
@@ -192,11 +187,7 @@ def _settings(run: RunFacts) -> list[tuple[str, str]]:
         rows.append((spoken(marked("engine", "data")), names))
     if run.model and run.kind != "family":
         rows.append((spoken(marked("engine", "began with")), Path(run.model).name or run.model))
-    rows += [
-        (spoken(ROWS[part]) if part in ROWS else texts_name(part), f"{count:,}")
-        for part, count in run.rows.items()
-        if count
-    ]
+    rows += [(rows_of(part), f"{count:,}") for part, count in run.rows.items() if count]
     rows += [
         (_said_within(spoken(labels.get(name, name))), str(value))
         for name, value in run.settings.items()
@@ -244,9 +235,9 @@ def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer:
         span = "" if score is None else between(score.metric, score.interval)
         count = ""
         if score is not None:
-            texts = texts_name(score.split)
+            texts = rows_of(score.split)
             count = told(marked("engine", "{count:,} {texts}"), count=score.rows, texts=texts)
-        rows.append((name, run.task, str(run.seed), said, span, count, state_word(run.state)))
+        rows.append((name, task_word(run.task), str(run.seed), said, span, count, state_word(run.state)))
         if score is not None:
             about = captioned(name, with_interval(said, span, ""))
             dots.append((score.metric, charts.Dot(name, score.value, score.interval, said, about)))
@@ -257,7 +248,7 @@ def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer:
     if len(metrics) == 1 and len(dots) > 1:
         metric = metrics.pop()
         unit, scale = ("%", 100.0) if is_share(metric) else ("", 1.0)
-        blocks.append(charts.dots(metric_name(metric), [dot for _, dot in dots], unit, scale))
+        blocks.append(charts.dots(metric_title(metric), [dot for _, dot in dots], unit, scale))
     facts = tuple((run.name or run.folder, _seed_and_data(run)) for run in runs)
     section = Section(spoken(marked("engine", "Runs")), [*blocks, table])
     return Document(title, sentence, [section], facts, footer=footer or made_by())

@@ -39,7 +39,7 @@ from engine.report.numbers import (
     between,
     decimal,
     measure,
-    metric_name,
+    metric_title,
     p_value,
     points,
     share,
@@ -86,7 +86,7 @@ class Scored:
         span = between(metric, report.interval)
         value = with_interval(measure(metric, report.value), span)
         template = marked("engine", "{metric} {value} on {count:,} {texts}.")
-        return told(template, metric=metric_name(metric), value=value, count=report.count, texts=self.texts)
+        return told(template, metric=metric_title(metric), value=value, count=report.count, texts=self.texts)
 
     @property
     def method(self) -> str:
@@ -105,14 +105,6 @@ def scored_of(
     """Return a report with what is told beside it, and the interval of each class. Args: as `Scored`."""
     spread = (yield from f1_intervals(report)) if report.is_of_classes else ()
     return Scored(report, texts, baselines, slices, num_tried, spread, comparison)
-
-
-def texts_name(part: str, file: str = "") -> str:
-    """Return what texts are called that a model is measured on. part: of its run, "" for those of a file."""
-    if not part:
-        return told(marked("engine", "texts of {file}"), file=file)
-    names = {"validation": marked("engine", "validation rows"), "test": marked("engine", "test rows")}
-    return spoken(names[part]) if part in names else told(marked("engine", "{part} rows"), part=part)
 
 
 def interval_method(report: ScoreReport) -> str:
@@ -136,12 +128,12 @@ def score_section(found: Scored, title: str = "") -> Section:
     """Return the score on top of a report: the number, its interval, what it is beside."""
     report, scored = found.report, found.report.scored
     metric = scored.metric
-    keys = [KeyNumber(measure(metric, report.value), metric_name(metric), between(metric, report.interval))]
+    keys = [KeyNumber(measure(metric, report.value), metric_title(metric), between(metric, report.interval))]
     if report.is_of_classes:
         keys.append(
             KeyNumber(
                 share(report.classes.summary()["macro_f1"]),
-                metric_name("macro_f1"),
+                metric_title("macro_f1"),
                 _spread(report.mean_f1_interval),
             )
         )
@@ -238,7 +230,7 @@ def detail_sections(found: Scored) -> Iterator[Section]:
     if found.num_tried:
         yield _slices(found)
     metrics = report.scored.evaluated.metrics
-    rows = [(metric_name(name), measure(name, value)) for name, value in metrics.items()]
+    rows = [(metric_title(name), measure(name, value)) for name, value in metrics.items()]
     head = (spoken(marked("engine", "measure")), spoken(marked("engine", "value")))
     yield Section(spoken(marked("engine", "All measures")), [Table(head, rows)])
 

@@ -33,18 +33,39 @@ FILES = (CONFIG, STATUS, METRICS, MARKS)  # what tells that a run has changed
 CROSS_VALIDATION = "cross-validation"
 _TASKS = {"pretrain": "pretraining", "family": "family"}  # where the settings name none
 
-STATE_WORDS = {
-    "running": marked("word", "running"),
-    "finished": marked("word", "finished"),
-    "stopped": marked("word", "stopped"),
-    "failed": marked("word", "failed"),
-    "crashed": marked("word", "crashed"),
-}
+STATES = (  # of runs and jobs
+    marked("state", "running"),
+    marked("state", "finished"),
+    marked("state", "stopped"),
+    marked("state", "failed"),
+    marked("state", "crashed"),
+    marked("state", "waiting"),
+    marked("state", "cancelled"),
+    marked("state", "done"),
+    marked("state", "dropped"),
+)
+TASKS = (  # what runs are of
+    marked("task", "classification"),
+    marked("task", "multi-label"),
+    marked("task", "regression"),
+    marked("task", "token-labels"),
+    marked("task", "questions"),
+    marked("task", "multiple-choice"),
+    marked("task", "correction"),
+    marked("task", "pretraining"),
+    marked("task", "family"),
+    marked("task", "pipeline"),
+)
 
 
 def state_word(state: str) -> str:
-    """Return what people are told of a run's state."""
-    return spoken(STATE_WORDS[state], "word") if state in STATE_WORDS else state
+    """Return what the state of a run or job is called."""
+    return spoken(state, "state")
+
+
+def task_word(task: str) -> str:
+    """Return what a run’s task is called in a list."""
+    return spoken(task, "task")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.durable import check_place, explained, sweep_partials, write_text
-from engine.errors import ConfigError, RunError, Sentence, marked
+from engine.errors import WORD, ConfigError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted
 from engine.files import read_json_object
+from engine.language import heads, metric_name, spoken
 from engine.model.info import read_info
 from engine.model.weights import read_config as read_shape
 from engine.settings.config import from_toml, to_toml, with_values
@@ -37,6 +38,7 @@ from engine.train.gains import (
     SeedRuns,
     aligned,
     fine_tuned,
+    seeds_words,
     spread,
     with_interval,
 )
@@ -146,9 +148,11 @@ def read_report(folder: Path) -> dict[str, Any]:
 
 def table(report: Mapping[str, Any]) -> list[str]:
     """Return a report as lines for a terminal: a row for each way."""
-    seeds = ", ".join(map(str, report["seeds"]))
-    head = ("way", f"{report['split']} {report['metric']}", "against fine-tuned", "s a run", f"seeds {seeds}")
-    rows = [head]
+    way, against, seconds = heads(
+        marked("table", "way"), marked("table", "against fine-tuned"), marked("table", "s a run")
+    )
+    reached = f"{spoken(report['split'], WORD)} {metric_name(report['metric'])}"
+    rows = [(way, reached, against, seconds, seeds_words(report["seeds"]))]
     for one in report["ways"]:
         difference = one["difference"]
         beside = "" if difference is None else with_interval(difference, one["difference_interval"], "+")

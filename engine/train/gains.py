@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from engine.errors import RunError, Sentence, marked
+from engine.errors import WORD, RunError, Sentence, listed, marked
 from engine.events import Evaluated, Finished, Gained, Started
+from engine.language import heads, metric_name, said, spoken
 from engine.model.folder import open_weights
 from engine.model.source import StoredModel
 from engine.model.weights import read_config
@@ -356,20 +357,16 @@ def _has_masked_word_head(folder: Path) -> bool:
 
 def table(report: Mapping[str, Any]) -> list[str]:
     """Return a report as lines for a terminal: a row for each stage, then what must be known to judge it."""
-    seeds = ", ".join(map(str, report["seeds"]))
-    head = (
-        "stage",
-        "masked-word loss",
-        f"{report['split']} {report['metric']}",
-        "gain over base",
-        f"seeds {seeds}",
+    stage, loss, gain = heads(
+        marked("table", "stage"), marked("table", "masked-word loss"), marked("table", "gain over base")
     )
-    rows = [head]
+    reached = f"{spoken(report['split'], WORD)} {metric_name(report['metric'])}"
+    rows = [(stage, loss, reached, gain, seeds_words(report["seeds"]))]
     for stage in report["stages"]:
         before, after = stage["mlm_loss_before"], stage["mlm_loss_after"]
         rows.append(
             (
-                stage["stage"],
+                spoken(stage["stage"], WORD),
                 "" if before is None else f"{before:.4f} -> {after:.4f}",
                 with_interval(stage["mean"], stage["interval"], ""),
                 "" if stage["gain"] is None else with_interval(stage["gain"], stage["gain_interval"], "+"),
@@ -388,8 +385,14 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def with_interval(figure: float, interval: Sequence[float] | None, sign: str) -> str:
     """Return a figure with its 95 % interval. Args: sign: "+" to show the sign of one above nought too."""
-    said = f"{figure:{sign}.4f}"
+    value = f"{figure:{sign}.4f}"
     if interval is None:
-        return said
+        return value
     low, high = interval
-    return f"{said} (95 %: {low:{sign}.4f} to {high:{sign}.4f})"
+    between = spoken(marked("engine", "{value} (95 %: {low} to {high})"))
+    return between.format(value=value, low=f"{low:{sign}.4f}", high=f"{high:{sign}.4f}")
+
+
+def seeds_words(seeds: Iterable[int]) -> str:
+    """Return which seeds the runs of a table had."""
+    return said(marked("engine", "seeds {seeds}"), seeds=listed(map(str, seeds)))

@@ -1835,8 +1835,8 @@
         <translation>还没有比较</translation>
     </message>
     <message>
-        <source>Past comparisons…</source>
-        <translation>以往的比较…</translation>
+        <source>Past…</source>
+        <translation>以往记录…</translation>
     </message>
     <message>
         <source>Show a finished comparison</source>
@@ -3657,8 +3657,8 @@
         <translation>标签列</translation>
     </message>
     <message>
-        <source>Escape formulas (safe for Excel)</source>
-        <translation>转义公式（用 Excel 打开更安全）</translation>
+        <source>Escape formulas</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>File</source>
@@ -5661,16 +5661,16 @@
         <translation>微调</translation>
     </message>
     <message>
-        <source>Give each text a label by a key. The model learns along and chooses what comes next.</source>
-        <translation>用快捷键给每条文本加标签。模型边标边学，并选出下一条。</translation>
-    </message>
-    <message>
         <source>Keep or change each label by a key. What you decide is a fix on Data.</source>
         <translation>用快捷键保留或更改每个标签。你的决定会成为“数据”页上的修正。</translation>
     </message>
     <message>
         <source>Label</source>
         <translation>标注</translation>
+    </message>
+    <message>
+        <source>Label texts by keys. The model learns along and chooses what comes next.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>No table is open. A table with a column of texts is enough; labels are given here.</source>
@@ -13427,6 +13427,10 @@ meaning | sentence colours it.</source>
         <translation>变化最大的 {count} 个词</translation>
     </message>
     <message>
+        <source>{a|b}, one [MASK]</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{low} to {high}</source>
         <translation>{low} 至 {high}</translation>
     </message>
@@ -14411,6 +14415,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Type a text first.</source>
         <translation>请先输入文本。</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>视图</translation>
     </message>
 </context>
 <context>
@@ -17796,6 +17804,14 @@ meaning | sentence colours it.</source>
 <context>
     <name>engine</name>
     <message>
+        <source>  ({low:.4f} to {high:.4f})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> (95 %: {low:.3f} to {high:.3f})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source> (95 %: {low:.4f} to {high:.4f})</source>
         <translation>（95 %：{low:.4f} 至 {high:.4f}）</translation>
     </message>
@@ -17806,6 +17822,14 @@ meaning | sentence colours it.</source>
     <message>
         <source> With split seed {seed}, as in its training, they stay held out.</source>
         <translation> 把划分的随机种子设为 {seed}，与它训练时相同，这些文本就仍然是留出的。</translation>
+    </message>
+    <message>
+        <source>(macro average)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(weighted average)</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>, 95 % for the mean {low:.4f} to {high:.4f}</source>
@@ -18452,6 +18476,10 @@ meaning | sentence colours it.</source>
         <translation>预训练时还会询问第二段文本是否接在第一段之后。只有大多数文档有多个句子，且模型有相应的部分时，才会询问。</translation>
     </message>
     <message>
+        <source>Always answering {label} would score {share:.4f}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Among {count} claims, chance alone too often gives one as clear as this.</source>
         <translation>在 {count} 个论断中，仅凭偶然就很容易出现一个同样明显的。</translation>
     </message>
@@ -18632,8 +18660,16 @@ meaning | sentence colours it.</source>
         <translation>B 不接在 A 后</translation>
     </message>
     <message>
+        <source>B does not follow A: {share} that it does</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>B follows A</source>
         <translation>B 接在 A 后</translation>
+    </message>
+    <message>
+        <source>B follows A: {share} that it does</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>B to A</source>
@@ -24208,6 +24244,10 @@ meaning | sentence colours it.</source>
         <translation>使用 8 位数时为 {small:.1f} MB，原为 {whole:.1f} MB。</translation>
     </message>
     <message>
+        <source>With all {count:,} labels, cross-validated: {accuracy:.4f}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>With few labels it is usually the best method or near it, and no other was better here by more than one standard error.</source>
         <translation>标签少时，它通常是最好或接近最好的方法；这里也没有其他方法比它好出一个标准误以上。</translation>
     </message>
@@ -24700,6 +24740,10 @@ meaning | sentence colours it.</source>
         <translation>竖线</translation>
     </message>
     <message>
+        <source>before training {value:.3f}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>began with</source>
         <translation>起点</translation>
     </message>
@@ -24948,6 +24992,10 @@ meaning | sentence colours it.</source>
         <translation>前馈宽度</translation>
     </message>
     <message>
+        <source>first sentence likelier  {share}  of {count:,} pairs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>from the data</source>
         <translation>根据数据</translation>
     </message>
@@ -25148,6 +25196,10 @@ meaning | sentence colours it.</source>
         <translation>个标签</translation>
     </message>
     <message>
+        <source>layer {layer}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>layer_mix in cloze.json of {name} must hold {count} numbers, one per layer.</source>
         <translation>{name} 的 cloze.json 中，layer_mix 必须有 {count} 个数，每层一个。</translation>
     </message>
@@ -25272,6 +25324,10 @@ meaning | sentence colours it.</source>
         <translation>邻近，不分词序</translation>
     </message>
     <message>
+        <source>nearest is {other}: {text}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>never</source>
         <translation>从不</translation>
     </message>
@@ -25286,6 +25342,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>next-sentence head</source>
         <translation>下一句头</translation>
+    </message>
+    <message>
+        <source>no clear gain</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>no clear gain by training</source>
@@ -25404,6 +25464,10 @@ meaning | sentence colours it.</source>
         <translation>预测</translation>
     </message>
     <message>
+        <source>pseudo-perplexity {value:.2f}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>question</source>
         <translation>问题</translation>
     </message>
@@ -25424,6 +25488,10 @@ meaning | sentence colours it.</source>
         <translation>秩相关</translation>
     </message>
     <message>
+        <source>rank {rank}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>recall</source>
         <translation>召回率</translation>
     </message>
@@ -25438,6 +25506,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>right</source>
         <translation>答对</translation>
+    </message>
+    <message>
+        <source>right labels: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>right masked words: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>right text</source>
@@ -25478,6 +25554,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>seed {seed}, {data}</source>
         <translation>随机种子 {seed}，{data}</translation>
+    </message>
+    <message>
+        <source>seeds {seeds}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>segments</source>
@@ -25544,6 +25624,10 @@ meaning | sentence colours it.</source>
         <translation>步数</translation>
     </message>
     <message>
+        <source>sum {total:.4f} of {value:.4f} - {start:.4f}; residual {residual:.2%} in {steps} steps</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>tab</source>
         <translation>制表符</translation>
     </message>
@@ -25566,10 +25650,6 @@ meaning | sentence colours it.</source>
     <message>
         <source>tensors in it overlap</source>
         <translation>其中有张量互相重叠</translation>
-    </message>
-    <message>
-        <source>test rows</source>
-        <translation>测试行</translation>
     </message>
     <message>
         <source>text</source>
@@ -25704,10 +25784,6 @@ meaning | sentence colours it.</source>
         <translation>训练损失</translation>
     </message>
     <message>
-        <source>training rows</source>
-        <translation>训练行</translation>
-    </message>
-    <message>
         <source>trim_vocab is for the vocabulary of a model, so it is ignored here.</source>
         <translation>trim_vocab 只用于模型的词表，因此在这里忽略。</translation>
     </message>
@@ -25738,10 +25814,6 @@ meaning | sentence colours it.</source>
     <message>
         <source>validation loss</source>
         <translation>验证损失</translation>
-    </message>
-    <message>
-        <source>validation rows</source>
-        <translation>验证行</translation>
     </message>
     <message>
         <source>validation texts of the run</source>
@@ -25832,6 +25904,10 @@ meaning | sentence colours it.</source>
         <translation>词频和在其他行上训练过的 {model}</translation>
     </message>
     <message>
+        <source>word table</source>
+        <translation>词嵌入表</translation>
+    </message>
+    <message>
         <source>words read</source>
         <translation>已读词数</translation>
     </message>
@@ -25866,6 +25942,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{asked}, before training</source>
         <translation>{asked}，训练之前</translation>
+    </message>
+    <message>
+        <source>{before:+.10f} - {rate:g} x gradient = {after:+.10f}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{before}; and {count} more</source>
@@ -26116,6 +26196,10 @@ meaning | sentence colours it.</source>
         <translation>另有 {count} 行，见保存的数值。</translation>
     </message>
     <message>
+        <source>{count} of {total}</source>
+        <translation>{count} / {total}</translation>
+    </message>
+    <message>
         <source>{count} pieces ({pieces}), asked with {count} [MASK]s instead of {masks}, so compare it with care. This is the product of their shares, each guessed while all are masked. The rank is that of the worst piece.</source>
         <translation>{count} 个词片（{pieces}），改用 {count} 个 [MASK] 而不是 {masks} 个来询问，比较时请留意。这是各词片概率之积，猜测每个词片时，其余的也都掩盖。排名取最差的词片。</translation>
     </message>
@@ -26162,6 +26246,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{done} {left:.0f} s left</source>
         <translation>{done} 剩余 {left:.0f} s</translation>
+    </message>
+    <message>
+        <source>{fall:.3e}  (by the slope {slope:.3e})</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{family}: {layers} layers, {width} wide, {heads} heads a layer, {pieces:,} pieces in the vocabulary.</source>
@@ -26464,6 +26552,10 @@ meaning | sentence colours it.</source>
         <translation>试过的 {count:,} 个切片中有 {found} 个，已按数量做多重比较校正。</translation>
     </message>
     <message>
+        <source>{gradient:+.6e}  of {weight}[{row},{column}]</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{host} allows no more requests for now ({status}). Try again in a while.</source>
         <translation>{host} 暂时不再接受请求（{status}）。请过一会儿再试。</translation>
     </message>
@@ -26612,8 +26704,24 @@ meaning | sentence colours it.</source>
         <translation>{total:,} 条验证文本中有 {leaks:,} 条也在训练数据中，因此验证得分会显得过好。{pairs}</translation>
     </message>
     <message>
+        <source>{loss:.10f}  (probability {chance:.10f})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{low:,} to {high:,} characters</source>
         <translation>{low:,} 至 {high:,} 个字符</translation>
+    </message>
+    <message>
+        <source>{low:.1%} to {high:.1%}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{low:.3f} to {high:.3f}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{low} to {high}</source>
+        <translation>{low}–{high}</translation>
     </message>
     <message>
         <source>{low} to {high} characters</source>
@@ -26820,6 +26928,10 @@ meaning | sentence colours it.</source>
         <translation>{name}，{rows:,} 行</translation>
     </message>
     <message>
+        <source>{name}: {pieces} pieces, {unknown} unknown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{name}: {reason}</source>
         <translation>{name}：{reason}</translation>
     </message>
@@ -26870,10 +26982,6 @@ meaning | sentence colours it.</source>
     <message>
         <source>{part} is not a setting with values. Write it as learning_rate=1e-4,3e-4.</source>
         <translation>{part} 不是带有取值的设置。请写成 learning_rate=1e-4,3e-4 的形式。</translation>
-    </message>
-    <message>
-        <source>{part} rows</source>
-        <translation>{part} 行</translation>
     </message>
     <message>
         <source>{path} already exists and is not an earlier export. Choose another name.</source>
@@ -27572,8 +27680,16 @@ meaning | sentence colours it.</source>
         <translation>{stage} {done} / {total}</translation>
     </message>
     <message>
+        <source>{state} at step {step}</source>
+        <translation>{state}，在第 {step} 步</translation>
+    </message>
+    <message>
         <source>{tensors:,} tensors, {weights:,} weights, opens as {kind}: {folder}</source>
         <translation>{tensors:,} 个张量，{weights:,} 个权重，可作为 {kind} 打开：{folder}</translation>
+    </message>
+    <message>
+        <source>{texts:,} texts, {pieces:,} pieces, each hidden in turn</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{total:,} test rows. No text is shared with training.</source>
@@ -27610,6 +27726,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>{train} training rows, {validation} validation rows, {test} test rows</source>
         <translation>{train} 个训练行，{validation} 个验证行，{test} 个测试行</translation>
+    </message>
+    <message>
+        <source>{value:+8.2f} beside its prior</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{value} (95 %: {low} to {high})</source>
+        <translation>{value}（95%：{low} 至 {high}）</translation>
     </message>
     <message>
         <source>{verdict}: {claim} ({measure}: {first} and {second}, difference {difference}, 95 %: {low} to {high}, {count:,} texts)</source>
@@ -27694,6 +27818,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>“{word}” is not in “{text}”.</source>
         <translation>“{text}”中没有“{word}”。</translation>
+    </message>
+    <message>
+        <source>“{word}” is number {rank}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>“{word}” occurs more often there. The first {count:,} places were taken.</source>
@@ -28450,6 +28578,109 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>finding</name>
+    <message>
+        <source>contradicting_labels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>exact_duplicates</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>exact_leaks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>expected_wrong</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>header_as_row</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>hidden_characters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>lost_characters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>missing_labels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>missing_texts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>mixed_words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>near_duplicates</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>near_leaks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nearly_empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>never_learned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other_script</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>rare_labels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>row_as_header</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>same_label</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>similar_labels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>suspected_labels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>too_long</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>unknown_labels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>unknown_pieces</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>wrong_case</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>wrong_language</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>findings</name>
     <message>
         <source>Exclude</source>
@@ -28615,92 +28846,212 @@ meaning | sentence colours it.</source>
 <context>
     <name>metric</name>
     <message>
-        <source>Accuracy</source>
+        <source>accuracy</source>
         <translation>准确率</translation>
     </message>
     <message>
-        <source>Exact match</source>
-        <translation>精确匹配</translation>
+        <source>average_precision</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>F1</source>
-        <translation>F1</translation>
+        <source>correction_f1</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Loss</source>
+        <source>correction_precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>correction_recall</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>detection_f1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>detection_precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>detection_recall</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>entity_f1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>entity_f1_strict</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>entity_precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>entity_recall</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>exact_match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>f1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>false_positive_rate</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>has_answer_exact</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>has_answer_f1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>loss</source>
         <translation>损失</translation>
     </message>
     <message>
-        <source>Macro F1</source>
-        <translation>宏平均 F1</translation>
+        <source>macro_f1</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Macro precision</source>
-        <translation>宏平均精确率</translation>
+        <source>macro_precision</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Macro recall</source>
-        <translation>宏平均召回率</translation>
+        <source>macro_recall</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Mean absolute error</source>
-        <translation>平均绝对误差</translation>
+        <source>mae</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Mean squared error</source>
-        <translation>均方误差</translation>
+        <source>micro_f1</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Micro F1</source>
-        <translation>微平均 F1</translation>
+        <source>micro_f1_at_half</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Micro precision</source>
-        <translation>微平均精确率</translation>
+        <source>micro_precision</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Micro recall</source>
-        <translation>微平均召回率</translation>
+        <source>micro_recall</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Pearson</source>
-        <translation>Pearson</translation>
+        <source>mlm_accuracy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Precision</source>
-        <translation>计算精度</translation>
+        <source>mlm_loss</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Recall</source>
+        <source>mse</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no_answer_exact</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no_answer_f1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nsp_accuracy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nsp_loss</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pearson</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>perplexity</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place_correction_f1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place_correction_precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place_correction_recall</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place_detection_f1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place_detection_precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place_detection_recall</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>precision</source>
+        <translation>精确率</translation>
+    </message>
+    <message>
+        <source>r2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>recall</source>
         <translation>召回率</translation>
     </message>
     <message>
-        <source>R²</source>
-        <translation>R²</translation>
+        <source>sentence_accuracy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Spearman</source>
-        <translation>Spearman</translation>
+        <source>spearman</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Subset accuracy</source>
-        <translation>完全匹配率</translation>
+        <source>subset_accuracy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Token accuracy</source>
-        <translation>逐词准确率</translation>
+        <source>token_accuracy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Weighted F1</source>
-        <translation>加权 F1</translation>
+        <source>unchanged_accuracy</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Weighted precision</source>
-        <translation>加权精确率</translation>
+        <source>weighted_f1</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Weighted recall</source>
-        <translation>加权召回率</translation>
+        <source>weighted_precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>weighted_recall</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -28880,6 +29231,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{low} to {high}</source>
         <translation>{low} 至 {high}</translation>
+    </message>
+    <message>
+        <source>{part} rows</source>
+        <translation>{part} 行</translation>
     </message>
     <message>
         <source>{text} ({more})</source>
@@ -29504,6 +29859,45 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>state</name>
+    <message>
+        <source>cancelled</source>
+        <translation>已取消</translation>
+    </message>
+    <message>
+        <source>crashed</source>
+        <translation>已崩溃</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>完成</translation>
+    </message>
+    <message>
+        <source>dropped</source>
+        <translation>已舍弃</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+</context>
+<context>
     <name>status</name>
     <message>
         <source>Downloading</source>
@@ -29544,6 +29938,400 @@ meaning | sentence colours it.</source>
     <message>
         <source>validation {metric}</source>
         <translation>验证{metric}</translation>
+    </message>
+</context>
+<context>
+    <name>table</name>
+    <message>
+        <source>95 %</source>
+        <translation>95%</translation>
+    </message>
+    <message>
+        <source>95 % interval</source>
+        <translation>95% 置信区间</translation>
+    </message>
+    <message>
+        <source>Cohen's kappa</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>F1</source>
+        <translation>F1</translation>
+    </message>
+    <message>
+        <source>Krippendorff's alpha</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>MB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>accuracy on the rest</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>against fine-tuned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>agreement</source>
+        <translation>一致性</translation>
+    </message>
+    <message>
+        <source>alternatives</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>among five guesses</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>analogies right</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>as counted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>both</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>by chance</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>characters</source>
+        <translation>字符</translation>
+    </message>
+    <message>
+        <source>compared with BERT</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>each alone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first guess right</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>from</source>
+        <translation>从</translation>
+    </message>
+    <message>
+        <source>gain over base</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>guesses</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>head</source>
+        <translation>注意力头</translation>
+    </message>
+    <message>
+        <source>id</source>
+        <translation>id</translation>
+    </message>
+    <message>
+        <source>importance</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it falls by</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>job</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>label</source>
+        <translation>标签</translation>
+    </message>
+    <message>
+        <source>labels</source>
+        <translation>个标签</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>loss after it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>masked-word loss</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>may see</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>mean log ratio</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>mean share</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>measure</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>member</source>
+        <translation>成员</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>nearest of own meaning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nearest words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>other meaning</source>
+        <translation>不同词义</translation>
+    </message>
+    <message>
+        <source>p</source>
+        <translation>p</translation>
+    </message>
+    <message>
+        <source>parameters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>perplexity per word</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>precision</source>
+        <translation>精确率</translation>
+    </message>
+    <message>
+        <source>predicted</source>
+        <translation>预测</translation>
+    </message>
+    <message>
+        <source>probability that it follows</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pseudo-perplexity</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>rank correlation with people</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>raw agreement</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>recall</source>
+        <translation>召回率</translation>
+    </message>
+    <message>
+        <source>right</source>
+        <translation>答对</translation>
+    </message>
+    <message>
+        <source>right words of one piece</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>right, Naive Bayes over pairs of words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>right, fine-tuned</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>right, vectors frozen</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>rows</source>
+        <translation>行数</translation>
+    </message>
+    <message>
+        <source>run</source>
+        <translation>训练记录</translation>
+    </message>
+    <message>
+        <source>s a run</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>same meaning</source>
+        <translation>同一词义</translation>
+    </message>
+    <message>
+        <source>says</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>score</source>
+        <translation>得分</translation>
+    </message>
+    <message>
+        <source>seed</source>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>segment</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>share</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>similarity of its vectors, layer by layer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>slice</source>
+        <translation>切片</translation>
+    </message>
+    <message>
+        <source>stage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>state</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>task</source>
+        <translation>任务</translation>
+    </message>
+    <message>
+        <source>templates</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>texts</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>the rest</source>
+        <translation>其余</translation>
+    </message>
+    <message>
+        <source>time</source>
+        <translation>用时</translation>
+    </message>
+    <message>
+        <source>to</source>
+        <translation>到</translation>
+    </message>
+    <message>
+        <source>together</source>
+        <translation>合计</translation>
+    </message>
+    <message>
+        <source>token</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>value</source>
+        <translation>值</translation>
+    </message>
+    <message>
+        <source>vocabulary</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>way</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>weight</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>when</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>why</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>word</source>
+        <translation>词</translation>
+    </message>
+</context>
+<context>
+    <name>task</name>
+    <message>
+        <source>classification</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>correction</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>family</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>multi-label</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>multiple-choice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pipeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>pretraining</source>
+        <translation>正在预训练</translation>
+    </message>
+    <message>
+        <source>questions</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>regression</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>token-labels</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -29875,32 +30663,76 @@ meaning | sentence colours it.</source>
 <context>
     <name>word</name>
     <message>
+        <source>Directory not empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>File exists</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>File name too long</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Input/output error</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Is a directory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No space left on device</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No such file or directory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not a directory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Permission denied</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Read-only file system</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>accents</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>base</source>
         <translation>基础</translation>
     </message>
     <message>
-        <source>crashed</source>
-        <translation>已崩溃</translation>
+        <source>capitals</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>chinese</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>domain</source>
         <translation>领域</translation>
     </message>
     <message>
-        <source>failed</source>
-        <translation>失败</translation>
+        <source>emoji</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>finished</source>
-        <translation>已完成</translation>
+        <source>numbers</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>running</source>
-        <translation>运行中</translation>
-    </message>
-    <message>
-        <source>stopped</source>
-        <translation>已停止</translation>
+        <source>restored</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>task</source>
@@ -30034,6 +30866,14 @@ meaning | sentence colours it.</source>
         <translation>先截断较长的</translation>
     </message>
     <message>
+        <source>Mean of all tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mean of first and last layer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Method taken: {method}</source>
         <translation>采用的方法：{method}</translation>
     </message>
@@ -30055,6 +30895,10 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Nothing</source>
         <translation>无</translation>
     </message>
     <message>
@@ -30140,6 +30984,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Whole words</source>
         <translation>整词</translation>
+    </message>
+    <message>
+        <source>Word frequencies</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Yes</source>

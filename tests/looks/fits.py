@@ -29,12 +29,12 @@ os.environ.setdefault("CLOZE_FONT", "inter")
 
 import engine  # noqa: F401, I001  # before torch, which reads how its threads wait
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTextBoundaryFinder
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QAbstractButton, QAbstractScrollArea, QApplication, QComboBox, QLabel, QLineEdit, QPushButton, QStyle,
-    QStyleOptionComboBox, QTabBar, QTableView, QToolButton, QWidget,
+    QAbstractButton, QAbstractScrollArea, QApplication, QComboBox, QLabel, QLineEdit, QPushButton,
+    QScrollArea, QStyle, QStyleOptionComboBox, QTabBar, QTableView, QToolButton, QWidget,
 )  # fmt: skip
 
 from app import shipped
@@ -84,14 +84,19 @@ class Accepted:
 
 NAMES = "a model's name is of any length: the list and the tip have it whole"
 SIDE_BY_SIDE = "two or three names share the bar of a small window: menus and tips have them whole"
+LISTED = "choices in a language of long words: the list under the box has them whole"
+CHOICES = ("way", "task_choice", "sort", "unit", "order", "heads", "top", "padding", "truncation")
+BOXES = ("_model", "model_choice", "tokenizer_vocabulary", "data_choice", "family_box", "file_choice")
 ACCEPTED = (
-    *(
-        Accepted("*", "elided", f"*{box}", NAMES)
-        for box in ("_model", "model_choice", "tokenizer_vocabulary")
-    ),
+    *(Accepted("*", "elided", f"*{box}", NAMES) for box in BOXES),
     Accepted("models", "elided", "ElidedLabel", NAMES),
     Accepted("*", "elided", "thread_*_value", SIDE_BY_SIDE, "1024x640"),
-    Accepted("probe", "elided", "thread_*_value", SIDE_BY_SIDE, "1280x800"),
+    Accepted("*", "elided", "thread_*_value", SIDE_BY_SIDE, "1280x800"),
+    Accepted("*", "elided", "thread_model_value", NAMES),
+    Accepted("*", "elided", "rail_*_state", "the page says it, and so does the tip"),
+    Accepted("finetune", "cut", "setting_learning_rate", "seen while it is empty; its tip says it"),
+    *(Accepted("*", "elided", f"*{box}", LISTED) for box in CHOICES),
+    Accepted("*", "head", "*", "of a narrow column: its tip has it whole, and it can be drawn wider"),
     Accepted("*", "painted", "figure", "names and texts of people are of any length: the tip has them whole"),
 )
 
@@ -144,8 +149,13 @@ def _of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
             yield "cut", widget.placeholderText()
     elif isinstance(widget, QTabBar) and widget.tabRect(widget.count() - 1).right() > widget.width():
         yield "cut", widget.tabText(widget.count() - 1)
+    elif isinstance(widget, QScrollArea) and (inner := widget.widget()) is not None:
+        is_shut = widget.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        if is_shut and inner.width() > widget.viewport().width() + 1:
+            yield "hidden", f"{inner.width()} px in {widget.viewport().width()}"
     elif isinstance(widget, QTableView) and widget.horizontalHeader().isVisible():
-        yield from (("cut", head) for head in _narrow_heads(widget))
+        is_told = widget.horizontalHeader().textElideMode() != Qt.TextElideMode.ElideNone
+        yield from (("head" if is_told else "cut", head) for head in _narrow_heads(widget))
     parent = widget.parentWidget()
     is_held = not isinstance(parent and parent.parentWidget(), QAbstractScrollArea)
     if text and parent and is_held and not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
@@ -168,12 +178,20 @@ def _is_narrow(widget: QLabel | QAbstractButton) -> bool:
     if isinstance(widget, QLabel) and widget.wordWrap():
         return any(
             widget.fontMetrics().horizontalAdvance(word) > widget.contentsRect().width()
-            for word in _text_of(widget).split()
+            for word in _unbroken(_text_of(widget))
         )
     if isinstance(widget, QLabel | QPushButton):
         return widget.width() < widget.minimumSizeHint().width()
     beside = 0 if widget.icon().isNull() else widget.iconSize().width() + 4
     return widget.width() < widget.fontMetrics().horizontalAdvance(widget.text()) + beside + 4
+
+
+def _unbroken(text: str) -> Iterator[str]:
+    """Yield the parts of a text that no line is broken in: words, and Chinese characters with what closes."""
+    finder, start = QTextBoundaryFinder(QTextBoundaryFinder.BoundaryType.Line, text), 0
+    while (end := finder.toNextBoundary()) > 0:
+        yield text[start:end].strip()
+        start = end
 
 
 def _neighbours_under(widget: QWidget) -> Iterator[str]:

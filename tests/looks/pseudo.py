@@ -7,6 +7,7 @@ has no room, is seen at once.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -15,14 +16,23 @@ from app.translations import collected, document
 
 _KEPT = re.compile(r"(\{[^}]*\}|<[^>]*>|&\w+;|%\([a-z]+\)s|\n)")  # placeholders, tags
 _ACCENTS = str.maketrans("aceinosuyzACEINOSUYZ", "àçéîñöšüýžÀÇÉÎÑÖŠÜÝŽ")
+LONGER, ROUNDING = 0.4, 1e-9
 LANGUAGES = {"xx": "eo", "rtl": "ar"}  # a file's name -> the locale whose numbers and direction it has
 
 
 def pseudo(text: str) -> str:
-    """Return a text with accents, 40 % longer; what is filled in stays as it is."""
-    parts = [part if place % 2 else part.translate(_ACCENTS) for place, part in enumerate(_KEPT.split(text))]
-    letters = len(_KEPT.sub("", text))
-    return "".join(parts) + "~" * (-(-2 * letters // 5))
+    """Return a text with accents, each of its words longer and all of it by 40 %; what is filled in stays."""
+    return "".join(part if place % 2 else _longer(part) for place, part in enumerate(_KEPT.split(text)))
+
+
+def _longer(text: str) -> str:
+    parts, owed = re.split(r"([\w’]+)", text), 0.0
+    for place, part in enumerate(parts):
+        owed += LONGER * len(part)
+        if place % 2:
+            parts[place] = part.translate(_ACCENTS) + "~" * (num := math.ceil(owed - ROUNDING))
+            owed -= num
+    return "".join(parts)
 
 
 def write(folder: Path) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QStackedWidget, 
 
 from app import words
 from app.look.labels import ElidedLabel, label, tip
-from app.look.layout import STRETCH, row, set_margins
+from app.look.layout import FlowRow, row, set_margins
 from app.look.widgets import Card, button, set_role
 from app.pages.attention import requests
 from app.pages.attention.captions import MOST_ROWS, EffectRow, effect_rows
@@ -152,11 +152,7 @@ class EffectsCard(Card):
             tool_tip=self.tr("Accuracy on the open table’s texts with all heads, and without these."),
         )
         self.table_link.clicked.connect(self.table_wanted)
-        self.table_link.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.table_link.setMinimumWidth(24)
-        self.body.addLayout(
-            row(self.switch_button, self.layer_button, self.all_on_link, STRETCH, self.table_link)
-        )
+        self.add(FlowRow(self.switch_button, self.layer_button, self.all_on_link, self.table_link))
         self.table_words = label("", "muted", wrap=True, name="attention_without_words")
         self.table_words.hide()
         self.add(self.table_words)

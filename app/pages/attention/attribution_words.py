@@ -74,7 +74,10 @@ class SumCheck(QWidget):
         ends = (self.tr("this text"), baseline)
         if result.measure == LOG_ODDS and not result.asked.against:
             shares = (result.probability, result.baseline_probability)
-            ends = (f"{ends[0]} ({chance(shares[0])})", f"{ends[1]} ({chance(shares[1])})")
+            ends = (
+                words.bracketed(ends[0], chance(shares[0])),
+                words.bracketed(ends[1], chance(shares[1])),
+            )
         return *ends, self.tr("all words · residual {share}").format(share=residual_words(result))
 
 
@@ -112,7 +115,7 @@ def answer_words(result: Attribution) -> str:
     """Return what the model answers, above its words: "The label “positive”: 99 %"."""
     asked = question_words(result)
     asked = asked[:1].upper() + asked[1:]
-    return asked if result.asked.against else f"{asked}: {chance(result.probability)}"
+    return asked if result.asked.against else words.captioned(asked, chance(result.probability))
 
 
 def meaning_words(result: Attribution) -> str:

@@ -84,7 +84,7 @@ class HeadValues:
     @property
     def heading(self) -> str:
         """Its name, with the unit of its numbers."""
-        return f"{self.label}, {self.unit}" if self.unit else self.label
+        return words.phrases((self.label, self.unit)) if self.unit else self.label
 
     def order(self, ascending: bool) -> tuple[Head, ...]:
         """Return all heads, the largest (or smallest) first; changes by their size, whatever their sign."""

@@ -114,7 +114,8 @@ class AttentionOptions(QWidget):
         self.share.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.share.valueChanged.connect(self._share_moved)
         self.share_words = label("", "muted")
-        self.share_words.setFixedWidth(self.share_words.fontMetrics().horizontalAdvance("top 100 %") + 6)
+        most = self.tr("top {share}").format(share=words.share(1.0, 0))
+        self.share_words.setFixedWidth(self.share_words.fontMetrics().horizontalAdvance(most) + 6)
 
     def _share_moved(self, percent: int) -> None:
         self._say_share(percent)

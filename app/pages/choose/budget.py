@@ -83,6 +83,7 @@ class BudgetField(QWidget):
         tidy_spin(self.number)
         self.number.setMinimumWidth(60)  # its own wish is as wide as its largest number
         self.unit = ChoiceBox(f"{name}_unit", self.tr("Unit"))
+        self.unit.setMinimumContentsLength(4)
         self.unit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.unit.setFixedWidth(98)
         for unit in units:

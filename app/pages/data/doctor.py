@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 from app import words
 from app.look.files import ask_file, ask_save
 from app.look.labels import label, tip
-from app.look.layout import STRETCH, row
+from app.look.layout import STRETCH, FoldingRow, row
 from app.look.widgets import Advice, Card, button
 from app.pages.advice.remark import AdviceLine
 from app.session import Session
@@ -78,7 +78,9 @@ class DoctorCard(Card):
         self.save_button = button(self.tr("Save as…"), "link", name="save_mended")
         self.save_button.setToolTip(self.tr("Write the fixed table to a new file"))
         self.save_button.clicked.connect(self._ask_save)
-        self.body.addLayout(row(self.against_button, STRETCH, self.save_button, gap=6))
+        links = FoldingRow(gap=6)
+        links.put(row(self.against_button, STRETCH), self.save_button)
+        self.body.addWidget(links)
         session.doctor.changed.connect(self.refresh)
         session.doctor.progressed.connect(self.refresh)
         session.data.mends.changed.connect(self.refresh)

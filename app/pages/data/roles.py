@@ -17,8 +17,8 @@ from app import words
 from app.look.boxes import ElidedBox
 from app.look.inputs import PushButton
 from app.look.labels import label, tip
-from app.look.layout import STRETCH, Item, row
-from app.look.widgets import button
+from app.look.layout import STRETCH, FoldingRow, row
+from app.look.widgets import button, holder
 from app.pages.tasks.known import row_views_of
 from app.session import Session
 from engine.text.roles import EVERY, Role, Roles, joined_names
@@ -126,7 +126,7 @@ class RolesStrip(QWidget):
         self._several: dict[str, SeveralBox] = {}
         self._shown: dict[str, tuple[QLabel, QWidget]] = {}  # what stands there for a role
         self._columns: tuple[str, ...] = ()
-        named: list[Item] = []
+        pairs = FoldingRow(is_late=True)
         for role in EVERY:
             box = self._make_box(role.name) if role.most == 1 else self._make_several(role.name)
             box.setObjectName(f"role_{role.name}")
@@ -137,10 +137,12 @@ class RolesStrip(QWidget):
             name.setBuddy(box)
             box.setAccessibleName(role_words(role.name))
             self._shown[role.name] = (name, box)
-            named += [name, (box, 100)]
+            name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+            pairs.put((row(name, (box, 1)), 100))
         self.undo = button(self.tr("Undo"), "link", name="undo_roles")
         self.undo.clicked.connect(session.data.undo_roles)
-        row(*named, self.undo, STRETCH, parent=self)
+        pairs.put((holder(row(self.undo, STRETCH)), 1))
+        row(pairs, parent=self)
         session.data.opened.connect(self._show)
         session.data.roles_changed.connect(self._show)
         session.data.summary_changed.connect(self._show_asked)
@@ -203,4 +205,4 @@ class RolesStrip(QWidget):
 def _told(roles: Roles) -> str:
     """Return "Text: story · Label: topic"."""
     held = ((role_words(role), joined_names(names)) for role, names in roles.items())
-    return " · ".join(f"{name}: {words.shorten(columns, 30)}" for name, columns in held)
+    return " · ".join(words.captioned(name, words.shorten(columns, 30)) for name, columns in held)

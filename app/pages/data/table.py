@@ -32,6 +32,7 @@ from app.work.worker import Channel
 from engine.text.examples import reported_lines
 from engine.text.roles import Roles
 
+LEAST_ROWS = 44  # px of the table
 TYPED_MS = 200  # after the last letter
 MOST_SEARCHED = 20  # columns
 MOST_RULED = 5000  # rows of which those of one text are ruled off
@@ -84,6 +85,7 @@ class TableCard(Card):
         self.view = TableView()
         self.view.setObjectName("table_view")
         self.view.setAccessibleName(self.tr("Rows of the table"))
+        self.view.setMinimumHeight(LEAST_ROWS)
         self._texts: list[int] = []  # places of the columns with texts
         self._given = self._others = 0
         self._was_shown = False

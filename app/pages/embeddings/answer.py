@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app import words
 from app.look.labels import label
 from app.look.layout import STRETCH, column, row
-from app.look.widgets import Card, LevelMark, holder, named
+from app.look.widgets import Card, LevelMark, ScrollView, holder, named
 from app.pages.embeddings.requests import TextsAnswer, WordMeanings
 from engine.inspect.embeddings.meanings import Parting
 
@@ -37,8 +37,7 @@ class AnswerCard(Card):
         self._own = (self.first, self.second, self._verdict_row)
         self._others = others
         self._is_brief = False
-        for part in (*self._own, *others):
-            self.add(part)
+        self.add(ScrollView(holder(column(*self._own, *others, STRETCH))), 1)
         self.clear("")
 
     def clear(self, why: str) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import label, tip
-from app.look.layout import STRETCH, column, row
+from app.look.layout import STRETCH, FlowRow, column
 from app.look.widgets import Card, button, holder, named
 from app.pages.embeddings.requests import CosineMatrix, LayerLikeness
 from app.plots.buttons import save_icon, yield_to_layout
@@ -204,7 +204,7 @@ class PoolingsCard(Card):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(holder(column(self.plot, STRETCH)))
-        self.body.addLayout(row(self.own_button, self.bundled_button, STRETCH))
+        self.add(FlowRow(self.own_button, self.bundled_button))
         self.add(scroll, 1)
 
     def set_own(self, why_not: str) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.layout import STRETCH, row
+from app.look.layout import STRETCH, FoldingRow, row
 from app.look.widgets import Card, named
 from app.pages.choose.model_box import ModelBox
 from app.pages.embeddings.requests import TwoModels
@@ -45,7 +45,9 @@ class PairCard(Card):
         self.plot = named(TwoMaps(self.tr("Two models")), "embeddings_two_maps")
         yield_to_layout(self.plot, 140)
         self.said = label("", wrap=True, name="embeddings_pair_words")  # the page says it
-        self.add_layout(row(label(self.tr("Compare with"), "muted"), self.box, STRETCH, gap=8))
+        compared = FoldingRow(is_late=True)
+        compared.put(label(self.tr("Compare with"), "muted"), row(self.box, STRETCH))
+        self.add(compared)
         self.add(self.box.refusal)
         self.add(self.plot, 1)
         self.add_corner(save_icon(self.plot))

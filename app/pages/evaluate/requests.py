@@ -18,7 +18,7 @@ from app.work.models import OpenModels
 from app.work.page_state import MISFIT
 from app.work.text_filter import Filter
 from engine.durable import write_text
-from engine.errors import UserError
+from engine.errors import UserError, marked
 from engine.evaluation.baselines import Baseline, can_count_words, one_label
 from engine.evaluation.comparing import compare_scored
 from engine.evaluation.markdown import report_markdown
@@ -39,6 +39,7 @@ from engine.events import Beat, Steps, result_of
 from engine.inspect.attribution.gradients import Attribution, attribute
 from engine.inspect.attribution.target import LABELS, Target
 from engine.labelling.random_sample import is_random_sample
+from engine.language import spoken
 from engine.model.info import forget_temperature, read_info
 from engine.model.model_name import ModelName
 from engine.questions.evaluate import EvaluationQuestion
@@ -492,7 +493,7 @@ def document_of(
     source, folder = opened.source, opened.model
     baselines = [*opened.always, *([counted] if counted is not None else [])]
     slices, tried = ((), 0) if found is None else (found.slices, found.num_tried)
-    texts = f"{source.part} rows" if source.part else f"texts of {source.texts_name}"
+    texts = source.texts_said
     scored = result_of(scored_of(opened.report, texts, baselines, slices, tried, said))
     run = run_behind(folder)
     return report_page(
@@ -502,7 +503,7 @@ def document_of(
             (scored,),
             None if run is None else read_facts(run, run.parent),
             None if run is None else result_of(reading_curves(run)),
-            (("Measure it again", source.command()),),
+            ((spoken(marked("engine", "Measure it again")), source.command()),),
             with_texts=has_texts,
         )
     )

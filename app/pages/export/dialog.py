@@ -86,7 +86,7 @@ class ExportDialog(QDialog):
         self.radios: dict[TargetOptions, QRadioButton] = {}
         for made in OPTIONS:
             one = made(self.model)
-            radio = named(QRadioButton(one.title), f"export_{one.key}", f"{one.title}: {one.hint}")
+            radio = named(QRadioButton(one.title), f"export_{one.key}", words.captioned(one.title, one.hint))
             radio.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             radio.setChecked(not self.radios)
             self.radios[one] = radio

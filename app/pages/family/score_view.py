@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.labels import ElidedLabel, label
-from app.look.layout import column, row
+from app.look.layout import FoldingRow, column, row
 from app.look.widgets import button, named
 from app.pages.family.kinds.kind import FamilyAnswer
 from app.pages.family.kinds.results import Report, ResultsKind, fact_heads, in_units
@@ -39,7 +39,11 @@ class ScoreView(QWidget):
             call=self.all_wanted.emit,
         )
         self.plot = named(MemberScoresPlot(self.tr("Scores")), "family_scores")
-        top = row(label(self.tr("Question"), "card-title"), self.box, (self.said, 1), self.all_button, gap=12)
+        top = FoldingRow(gap=12, is_late=True)
+        top.put(
+            row(label(self.tr("Question"), "card-title"), self.box, gap=12),
+            (row((self.said, 1), self.all_button, gap=12), 1),
+        )
         column(top, (self.plot, 1), gap=8, parent=self)
 
     def show_answer(self, kind: ResultsKind, answer: FamilyAnswer[Report]) -> None:

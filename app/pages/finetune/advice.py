@@ -22,7 +22,7 @@ from app.pages.run.advice import RunAdvice
 from app.pages.tasks.known import views_of
 from app.pages.tasks.views import TaskViews
 from app.words import counted as in_number
-from app.words import decimal, number, say, score
+from app.words import decimal, number, phrases, say, score
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Judged, Noted, Step
 from engine.settings.finetune import DataConfig
@@ -165,7 +165,7 @@ class FineTuneAdvice(RunAdvice):
             if self.is_tested_at_random:
                 tested = translate("FineTuneAdvice", "{metric} on the random sample {value}")
             told = tested.format(metric=metric, value=views.score_words(self.test))
-            line = f"{line}, {told}" if line else told[:1].upper() + told[1:]
+            line = phrases((line, told)) if line else told[:1].upper() + told[1:]
         return line
 
     def _judged_words(self) -> str:

@@ -20,7 +20,7 @@ from app.pages.tasks.scores import TaskScores
 from app.pages.tasks.views import TaskViews
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.curve import CurvePlot
-from app.words import decimal, interval_help, number, score
+from app.words import captioned, decimal, interval_help, number, score
 from engine.events import Evaluated, Event, Judged, Started, Step
 from engine.train.ways.names import AUTO, FINE_TUNED
 
@@ -200,7 +200,7 @@ class FineTuneCharts(RunCharts):
         shown = self.advice.kept if self._is_over else self.advice.last
         parts = []
         if self._is_over and shown is not None:
-            parts.append(f"{self._moment(shown)}: {decimal(shown.loss)}")
+            parts.append(captioned(self._moment(shown), decimal(shown.loss)))
             if self.advice.test is not None:
                 parts.append(self.tr("test {loss}").format(loss=decimal(self.advice.test.loss)))
         else:

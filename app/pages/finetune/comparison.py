@@ -293,7 +293,7 @@ class CompareButton(PastSeries):
     """The one button that starts a comparison, and the way to earlier ones."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        start, past = self.tr("Compare methods"), self.tr("Past comparisons…")
+        start, past = self.tr("Compare methods"), self.tr("Past…")
         super().__init__(session, earlier_comparisons, start, past, ("compare_ways", "comparisons"), parent)
         self.none_yet = self.tr("No comparison yet")
         self.earlier.setToolTip(self.tr("Show a finished comparison"))

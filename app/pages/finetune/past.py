@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.look.layout import STRETCH, row
+from app.look.layout import STRETCH, FoldingRow, row
 from app.look.widgets import button, set_role
 from app.session import Session
 from app.work.titles import run_title
@@ -42,7 +42,9 @@ class PastSeries(QWidget):
         self.none_yet = ""
         self.start = button(start, "link", name=names[0])
         self.earlier = button(past, "link", name=f"earlier_{names[1]}")
-        row(self.start, STRETCH, self.earlier, gap=0, parent=self)
+        links = FoldingRow(gap=0)
+        links.put(row(self.start, STRETCH), row(STRETCH, self.earlier))
+        row(links, parent=self)
         self.start.clicked.connect(self.start_wanted)
         self.earlier.clicked.connect(self._look)
 

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.form.form import SettingsForm
 from app.look.boxes import ChoiceBox
-from app.look.labels import ElidedLabel, label, set_or_hide, tip
+from app.look.labels import WholeLabel, label, set_or_hide, tip
 from app.look.layout import form_rows, row
-from app.look.widgets import button
+from app.look.widgets import button, named
 from app.pages.advice.remark import AdviceLine
 from app.pages.advice.table import CountedTable
 from app.pages.finetune.advice import ValidationRows, before_a_run, is_default_split, on_noted
@@ -73,8 +73,7 @@ class FineTuneSetup(SetupCard):
         self.data_box = ChoiceBox("data_choice", self.tr("Data"))
         self.chooser = ModelChooser(session, self)
         self.task_box = ChoiceBox("task_choice", self.tr("Task"))
-        self.task_label = ElidedLabel("")
-        self.task_label.setObjectName("task_words")
+        self.task_label = named(WholeLabel(), "task_words")
         self.file_refusal = label("", "refusal", wrap=True, name="refusal_file")
         self.file_refusal.hide()
         self.test_file = TestFileBox()
@@ -481,7 +480,7 @@ class FineTuneSetup(SetupCard):
 
 def _pace_key(config: FineTuneConfig) -> str:
     """Return under which name it is kept how long runs take on what these settings compute on."""
-    from engine.device import describe_device
+    from engine.device import has_gpu
 
-    on_cpu = config.device.device == "cpu" or describe_device().startswith("CPU")
+    on_cpu = config.device.device == "cpu" or not has_gpu()
     return f"{SLOWNESS}/{'cpu' if on_cpu else 'gpu'}"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app import words
 from app.look.labels import label, set_or_hide, tip
-from app.look.layout import STRETCH, column, row
+from app.look.layout import STRETCH, FoldingRow, column, row
 from app.look.segmented_buttons import SegmentedButtons
 from app.look.widgets import Card, ScrollView, button, holder
 from app.pages.label.requests import Measures
@@ -120,7 +120,8 @@ class AccuracyCard(Card):
                 )
             )
         )
-        head = row(self.value, (beside, 1), gap=12)
+        head = FoldingRow(gap=12, is_late=True)
+        head.put(self.value, (beside, 1))
         column(head, self.plot, self.every, self.outlook, gap=6, parent=self.numbers)
         self.add(self.waiting)
         self.add(self.numbers)

@@ -406,9 +406,7 @@ class LabelPage(StatedPage[LabelState]):
         self.save_button.setText(
             self.tr("Save as table…") if kind.is_of_rows else self.tr("Save tagged texts…")
         )
-        sentence = self.tr(
-            "Give each text a label by a key. The model learns along and chooses what comes next."
-        )
+        sentence = self.tr("Label texts by keys. The model learns along and chooses what comes next.")
         if kind.on_learning:
             sentence = self.tr("Answer each text by keys. One click then fine-tunes a model on the answers.")
         if self.review.is_on:

@@ -95,7 +95,7 @@ class TextCard(Card):
         self._name = name
         self.setObjectName(f"{name}_card")
         self.line = label("", "muted", name=f"{name}_line")
-        self.reason = ElidedLabel("", "muted")
+        self.reason = label("", "muted", wrap=True)
         self.reason.setObjectName(f"{name}_reason")
         self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.why = label("", "pill", name=f"{name}_why")

@@ -104,7 +104,7 @@ class FolderView(QScrollArea):
         config = found.config
         shape = self.tr("{layers}, {width} wide, {heads} per layer, texts of up to {length} pieces")
         self._show("problem", words.say_error(detail.problem) if detail.problem is not None else "")
-        self._show("answers", answer_words(detail.answers, len(found.labels)) + _labels_words(found.labels))
+        self._show("answers", _with_labels(answer_words(detail.answers, len(found.labels)), found.labels))
         self._show("source", source_words(detail.info))
         self._show("trained", "\n".join(stage_words(stage) for stage in stages_of(detail.info)))
         self._show(
@@ -228,12 +228,12 @@ def _grid(widget: QWidget) -> QGridLayout:
     return grid
 
 
-def _labels_words(labels: Sequence[str]) -> str:
-    """Return the labels behind their number, the first few of many."""
+def _with_labels(said: str, labels: Sequence[str]) -> str:
+    """Return a number of labels with the first few of them."""
     if not labels:
-        return ""
+        return said
     shown = [words.shorten(one, 24) for one in labels[:6]] + ["…"] * bool(labels[6:])
-    return f": {words.listed(shown)}"
+    return words.captioned(said, words.listed(shown))
 
 
 def source_words(info: dict[str, Any]) -> str:

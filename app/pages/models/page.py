@@ -17,7 +17,7 @@ from app import words
 from app.look.banner import Banner
 from app.look.files import ask_file, beside
 from app.look.layout import column, row, stacked
-from app.look.widgets import GAP, SETTINGS_WIDTH, button, named
+from app.look.widgets import GAP, SETTINGS_WIDTH, ScrollView, button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.export.dialog import export_model
 from app.pages.models.folder import FolderView
@@ -84,8 +84,8 @@ class ModelsPage(StatedPage[ModelsState]):
         self.tabs = named(QTabWidget(documentMode=True), "models_tabs", self.tr("Views of the model"))
         self.tabs.tabBar().setDrawBase(False)
         self.tabs.addTab(self.folder_view, self.tr("Model"))
-        self.tabs.addTab(self.parameters, self.tr("Weights"))
-        self.tabs.addTab(self.heads, self.tr("Attention heads"))
+        self.tabs.addTab(ScrollView(self.parameters), self.tr("Weights"))
+        self.tabs.addTab(ScrollView(self.heads), self.tr("Attention heads"))
         self.folder_button = button(self.tr("Show folder"), name="models_show_folder")
         self.finetune_button = button(self.tr("Fine-tune it"), name="models_finetune", call=self.finetune)
         self.export_button = button(self.tr("Export…"), "link", name="models_export", call=self.export)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app import words
 from app.look.labels import label
-from app.look.layout import column, row
-from app.look.widgets import GAP, Card, LevelMark, named
+from app.look.layout import FlowRow, column, row
+from app.look.widgets import GAP, Card, LevelMark, holder, named
 from app.pages.models.model_list import millions
 from app.pages.models.table import PartsView
 from app.plots.buttons import save_icon
@@ -50,21 +50,17 @@ class ParametersView(QWidget):
         self.table.walked.connect(self.plot.set_chosen)
 
     def _lay_out(self) -> None:
-        figures = QGridLayout()
-        figures.setHorizontalSpacing(GAP)
-        figures.setVerticalSpacing(0)
-        for place, (key, caption, help_text) in enumerate(self._captions()):
+        figures = FlowRow(gap=28)
+        for key, caption, help_text in self._captions():
             value = label(EMPTY, "strong", name=f"models_{key}")
             head = label(caption, "caption")
             for widget in (head, value):
                 widget.setToolTip(help_text)
-            figures.addWidget(head, 0, place)
-            figures.addWidget(value, 1, place)
-            figures.setColumnStretch(place, 1)
+            figures.add(holder(column(head, value, gap=0)))
             self._values[key] = value
         self.sum_card = Card(self.tr("Where the weights are"))
         self.sum_card.add_corner(save_icon(self.plot))
-        self.sum_card.body.addLayout(figures)
+        self.sum_card.add(figures)
         self.sum_card.add(self.plot, 1)
         for line in (self.formula, self.numbers):
             self.sum_card.add(line)

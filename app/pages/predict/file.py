@@ -63,7 +63,7 @@ class FileCard(AnsweredFileCard):
         self.pair_box = ChoiceBox("pair_column", self.tr("Second text column"))
         self.label_box = ChoiceBox("label_column", self.tr("Column of labels"))
         self.label_box.setToolTip(self.tr("If the file has labels, the answers are scored by them, too."))
-        self.safe_box = QCheckBox(self.tr("Escape formulas (safe for Excel)"))
+        self.safe_box = QCheckBox(self.tr("Escape formulas"))
         self.safe_box.setObjectName("safe")
         self.safe_box.setChecked(True)
         self.safe_box.setToolTip(

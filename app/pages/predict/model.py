@@ -85,7 +85,7 @@ class ModelCard(Card):
         views = views_of(described.task)
         lines = [views.model_words(len(described.labels), is_pair=described.wants_pair)]
         if len(described.labels) > 1:
-            lines[0] += f": {words.shorten(words.listed(described.labels), 60)}"
+            lines[0] = words.captioned(lines[0], words.shorten(words.listed(described.labels), 60))
         if described.max_length:
             lines.append(
                 self.tr("Max length {count} pieces").format(count=words.number(described.max_length))

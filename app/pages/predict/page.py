@@ -419,7 +419,7 @@ class PredictPage(StatedPage[PredictState]):
         else:
             said = self.tr("The model in hand cannot answer here. Choose a trained one above.")
         self.empty.set_text(said)
-        use = self.tr("Use {name}").format(name=words.shorten(model_title(first), 60)) if first else ""
+        use = self.tr("Use {name}").format(name=words.shorten(model_title(first), 28)) if first else ""
         self.empty.button.setText(use or self.tr("Fine-tune a model"))
 
     def _lead_on(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.pages.advice.remark import AdviceLine, in_order
 from app.pages.run.advice import RunAdvice
-from app.words import counted, decimal, number, say, share, shorten
+from app.words import counted, decimal, number, phrases, say, share, shorten
 from engine.errors import Sentence
 from engine.events import Evaluated, Pinned, Step
 from engine.text.corpus.corpus import CorpusReport
@@ -208,7 +208,7 @@ class PretrainAdvice(RunAdvice):
         if "nsp_accuracy" not in metrics:
             return line
         pairs = translate("PretrainAdvice", "{share} of pairs right")
-        return f"{line}, {pairs.format(share=share(metrics['nsp_accuracy']))}"
+        return phrases((line, pairs.format(share=share(metrics["nsp_accuracy"]))))
 
 
 def on_text(facts: TextFacts) -> list[AdviceLine]:

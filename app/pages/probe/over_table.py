@@ -277,7 +277,7 @@ class OverTableView(QWidget):
         said = said.format(column=self.first.currentText(), interval=_between(found.interval, words.share))
         count, reasons = len(found.left_out), list(found.left_out.values())[:MOST_REASONS]
         left = words.counted(count, self.tr("1 line is excluded"), self.tr("{count} lines are excluded"))
-        self.said.setText(f"{said}; {left}" if count else said)
+        self.said.setText(words.clauses((said, left)) if count else said)
         self.said.setToolTip(tip("\n".join(words.say(sentence) for sentence in reasons)))
 
     @property

@@ -20,7 +20,7 @@ from app import words
 from app.look.boxes import ChoiceBox
 from app.look.copy_command import CopyCommandButton
 from app.look.labels import label, set_or_hide, tip
-from app.look.layout import STRETCH, column, row
+from app.look.layout import STRETCH, FoldingRow, column, row
 from app.look.widgets import GAP, button, icon_button, named
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.page import LookingPage
@@ -147,7 +147,8 @@ class ProbePage(LookingPage[ProbeState]):
         self.top.choose(self.words_view.top_k)
 
     def _lay_out(self) -> None:
-        head = row(self.tabs, STRETCH, self.top, gap=GAP)
+        head = FoldingRow(gap=GAP)
+        head.put((self.tabs, 1), row(STRETCH, self.top))
         cards = column(self.sentence, (self.stack, 1), gap=GAP)
         self.work.addWidget(self.layers)
         self.work.addWidget(self.beside_row)

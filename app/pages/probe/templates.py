@@ -78,7 +78,7 @@ class TemplatesView(QWidget):
 
     def _make_form(self) -> Card:
         card = named(Card(self.tr("Template")), "probe_template_card")
-        card.set_hint(self.tr("alternatives in braces, one [MASK]"))
+        card.set_hint(self.tr("{a|b}, one [MASK]"), self.tr("alternatives in braces, one [MASK]"))
         self.open_button = button(self.tr("Open CSV…"), name="probe_template_open", call=self._open_dialog)
         self.open_button.setToolTip(
             self.tr("A table with the columns template and targets (he|she), one template per line")

@@ -117,7 +117,10 @@ class RunsModel(QAbstractTableModel):
         if column == "when":
             return moment_words(max(one.began for one in row.runs))
         if column in self.shown.settings:
-            return f"{words.label_of(column)}: {facts.settings.get(column)}"
+            value = facts.settings.get(column)
+            return words.captioned(
+                words.label_of(column), words.choice_word(column, value) if isinstance(value, str) else value
+            )
         parts = [row.name, PART.join([task_words(facts), data_name(facts), model_name(facts.model)])]
         parts += [words.listed(facts.tags)] if facts.tags else []
         parts += [words.shorten(facts.note, 400)] if facts.note else []

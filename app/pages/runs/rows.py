@@ -231,7 +231,7 @@ def state_line(facts: RunFacts, split: str = "validation") -> tuple[str, str]:
         return ("look", why) if why else ("note", translate("runs", "not measured: no rows were held out"))
     said = translate("runs", "{state} at step {step}").format(**values)
     level = "wrong" if facts.state == "failed" else "look"
-    return level, f"{said}: {why}" if why else said
+    return level, words.captioned(said, why) if why else said
 
 
 def why_words(facts: RunFacts) -> str:
@@ -272,7 +272,7 @@ def column_words(name: str) -> str:
 def metric_words(metric: str) -> str:
     """Return what a metric is called within a sentence, whatever the task."""
     said = (views.metric(metric) for views in VIEWS.values())
-    return next((one for one in said if one != metric), metric.replace("_", " "))
+    return next((one for one in said if one != metric), words.metric_words(metric))
 
 
 def measure_words(measure: ScoreColumn) -> str:

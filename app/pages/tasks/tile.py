@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app import words
 from app.look.labels import ElidedLabel, tip
 from app.look.layout import column
 from app.look.widgets import named
@@ -28,5 +29,5 @@ class ScoreTile(QWidget):
         """Show a number, and what it means under the pointer."""
         self.caption.setText(caption)
         self.value.setText(value)
-        self.value.setAccessibleName(f"{caption}: {value}")
+        self.value.setAccessibleName(words.captioned(caption, value))
         self.setToolTip(tip(meaning))

@@ -11,8 +11,8 @@ from app import words
 from app.look.banner import Banner
 from app.look.copy_command import CopyCommandButton
 from app.look.layout import stacked
-from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import GAP, button, named
+from app.look.segmented_buttons import FoldingButtons
+from app.look.widgets import button, named
 from app.pages.inside.kept_page import KeptPage
 from app.pages.stated_page import InBar
 from app.pages.tokenizer.learn import LearnDialog
@@ -65,14 +65,14 @@ class TokenizerPage(KeptPage[TokenizerState]):
         session.inspector.text_changed.connect(self._text_changed)
 
     def _add_actions(self) -> None:
-        self.view_choice = SegmentedButtons(
+        self.view_choice = FoldingButtons(
             "tokenizer_view",
+            self.tr("View"),
             (
                 (TEXT, self.tr("This text"), ""),
                 (SIDE, self.tr("Compare"), self.tr("One text in several vocabularies, side by side")),
                 (TABLE, self.tr("The table"), self.tr("All rows of the open table")),
             ),
-            gap=GAP,
             height=30,
         )
         self.view_choice.chosen.connect(self.show_view)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import words
@@ -25,7 +26,8 @@ from app.session import Session
 from app.work.titles import model_title
 from app.work.worker import Channel
 
-BOX_WIDTH = 240
+BOX_WIDTH, NARROW_BOX = 240, 190  # px
+NARROW = 800  # px of the bar
 NONE = ""  # the choice of no second vocabulary
 
 
@@ -132,6 +134,11 @@ class VocabularyBar(QWidget):
         if folder is not None and folder != self._followed and self.isVisible():
             self._followed = folder
             self.choose(folder)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for box in self.boxes:
+            box.setFixedWidth(NARROW_BOX if event.size().width() < NARROW else BOX_WIDTH)
 
     # ---- boxes
 

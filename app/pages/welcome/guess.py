@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import shipped, words
-from app.look.labels import ElidedLabel, label
-from app.look.layout import STRETCH, row
+from app.look.labels import WholeLabel, label
+from app.look.layout import STRETCH, FoldingRow, row
 from app.look.widgets import Card, LevelMark, button, named, set_role
 from app.plots.hidden_word import HiddenWord, HiddenWordPlot
 from app.session import Session
@@ -34,7 +33,6 @@ else:  # both stand on torch
 SENTENCE, HIDDEN = "The doctor said that the patient would feel better.", 1
 CHINESE_SENTENCE, CHINESE_HIDDEN = "因为下雨，所以我们没有去。", 5
 NUM_GUESSES = 4
-NARROW = 560  # px of a card whose doors stand in two rows
 MASK = "[MASK]"
 WORDS = re.compile("[\u4e00-\u9fff]|\\w+|[^\\w\\s]")  # as BERT's basic split has them
 
@@ -83,7 +81,7 @@ class GuessCard(Card):
         self.plot = named(HiddenWordPlot(self.tr("A hidden word")), "welcome_hidden_word")
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.plot.word_chosen.connect(self.hide_word)
-        self.caption = named(ElidedLabel("", "muted"), "welcome_caption")
+        self.caption = named(WholeLabel("", "muted"), "welcome_caption")
         self.caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.watch_button = button("", "primary", name="welcome_watch")
         self.length = label("", "muted", name="welcome_length")
@@ -106,17 +104,9 @@ class GuessCard(Card):
         self.add(self._remark)
         self._first = row(self.watch_button)
         self._second = row(self.length, STRETCH, self.choose_button, self.own_button, gap=12)
-        self._doors = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._doors.setSpacing(8)
-        self._doors.addLayout(self._first)
-        self._doors.addLayout(self._second, 1)
-        self.add_layout(self._doors)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        is_narrow = event.size().width() < NARROW
-        way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
-        self._doors.setDirection(way)
+        doors = FoldingRow()
+        doors.put(self._first, (self._second, 1))
+        self.add(doors)
 
     def show_lecture(self, title: str, length: str) -> None:
         """Offer a lecture. Args: title: "" where there is none. length: how long it is, in words."""

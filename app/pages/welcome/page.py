@@ -13,8 +13,8 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QPushButton, QWidget
 
 from app import shipped, words
-from app.look.labels import PART, ElidedLabel, WholeLabel, label, tip
-from app.look.layout import column, row
+from app.look.labels import PART, WholeLabel, label, tip
+from app.look.layout import FoldingRow, column
 from app.look.page import Page
 from app.look.widgets import GAP, Card, ScrollView, button, set_role
 from app.pages.choose.model_box import FolderQuestion
@@ -90,7 +90,8 @@ class WelcomePage(Page):
         self.open_button = button(self.tr("Open a table…"), name="welcome_open")
         to_label = partial(self.session.show_page, "label")
         self.label_button = button(self.tr("Label texts"), name="welcome_label", call=to_label)
-        self.teach_card = Card(self.tr("Make a classifier from your table"))
+        self.teach_card = Card()
+        self.teach_card.add(WholeLabel(self.tr("Make a classifier from your table"), "card-title"))
         said = self.tr("From texts with labels, a model learns to label new ones.")
         self.teach_card.add(WholeLabel(said, "muted"))
         polarity = next((one for one in shipped.TABLES if one.key == POLARITY), None)
@@ -103,8 +104,10 @@ class WelcomePage(Page):
             line = QFrame()
             set_role(line, "line")
             self.teach_card.add(line)
-            text = column(label(title, "strong"), ElidedLabel(detail, "muted"), gap=0)
-            self.teach_card.body.addLayout(row((text, 1), door), 1)  # spare room goes to both alike
+            text = column(label(title, "strong"), WholeLabel(detail, "muted"), gap=0)
+            offer = FoldingRow(is_late=True)
+            offer.put((text, 1), door)
+            self.teach_card.add(offer, 1)  # spare room goes to all alike
         self.text_button = button(self.tr("Try a sample text"), name="welcome_text")
         self.own_text_button = button(self.tr("Choose a text…"), name="welcome_own_text")
         self.pretrain_card = self._way(
@@ -118,7 +121,9 @@ class WelcomePage(Page):
         card = Card(title)
         card.add(WholeLabel(text, "muted"))
         card.body.addStretch(1)
-        card.add_layout(row(*((each, 1) for each in buttons)))
+        doors = FoldingRow()
+        doors.put(*((each, 1) for each in buttons))
+        card.add(doors)
         return card
 
     def _make_lists(self) -> None:

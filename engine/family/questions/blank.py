@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from engine.errors import Sentence
+from engine.errors import Sentence, clauses, listed, marked
 from engine.events import AnswerSoFar, Steps
 from engine.family.questions.question import (
     FamilyQuestion,
@@ -18,6 +18,7 @@ from engine.family.questions.question import (
     one_text,
     other_arguments,
 )
+from engine.language import said
 
 if TYPE_CHECKING:
     from engine.family.ask import Family, FilledBlank
@@ -151,10 +152,18 @@ class FillBlank(FamilyQuestion[BlankGuesses]):
         more = ("parameters", "vocabulary", "perplexity per word") if self.others else ()
         rows: Rows = [("member", "may see", "says", "guesses", *more)]
         for name, one in found.filled.items():
-            guesses = ", ".join(f"{guess.word} {guess.value:.3f}" for guess in one.guesses)
-            rank = "" if one.rank is None else f"; “{self.right}” is number {one.rank}"
+            guesses = listed(f"{guess.word} {guess.value:.3f}" for guess in one.guesses)
+            rank = said(marked("engine", "“{word}” is number {rank}"), word=self.right, rank=one.rank)
             size = size_words(found.sizes.get(name), members.get(name)) if self.others else ()
-            rows.append((one.about.said, one.about.seen, one.about.says, guesses + rank, *size))
+            rows.append(
+                (
+                    one.about.said,
+                    one.about.seen,
+                    one.about.says,
+                    clauses((guesses, *([] if one.rank is None else [rank]))),
+                    *size,
+                )
+            )
         return [
             *rows,
             *(row_of(one, self.right, others.get(place)) for place, one in enumerate(found.others)),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from engine.errors import listed
 from engine.family.questions.question import FamilyQuestion, Option
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class NearQuestion(FamilyQuestion[Near]):
 
     def said(self, found: Near) -> Mapping[str, tuple[str, ...]]:
         return {
-            name: (", ".join(f"{one.word} {one.value:.2f}" for one in near),) for name, near in found.items()
+            name: (listed(f"{one.word} {one.value:.2f}" for one in near),) for name, near in found.items()
         }
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from engine.errors import UserError, marked
+from engine.errors import UserError, bracketed, clauses, marked, phrases
 from engine.events import Steps
+from engine.language import heads, said, spoken
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -29,6 +30,27 @@ class Option:
 
     def __init__(self, name: str, help: str, **how: Any) -> None:
         self.name, self.how = name, {"help": help, **how}
+
+
+HEADS = (  # of the tables below
+    marked("table", "member"),
+    marked("table", "may see"),
+    marked("table", "says"),
+    marked("table", "guesses"),
+    marked("table", "parameters"),
+    marked("table", "vocabulary"),
+    marked("table", "perplexity per word"),
+    marked("table", "compared with BERT"),
+    marked("table", "right words of one piece"),
+    marked("table", "nearest words"),
+    marked("table", "probability that it follows"),
+    marked("table", "similarity of its vectors, layer by layer"),
+    marked("table", "right, vectors frozen"),
+    marked("table", "right, fine-tuned"),
+    marked("table", "right, Naive Bayes over pairs of words"),
+    marked("table", "analogies right"),
+    marked("table", "rank correlation with people"),
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +112,8 @@ class FamilyQuestion(Generic[T]):
         """Return an answer as lines for a person."""
         from engine.train.gains import aligned
 
-        return aligned(self.rows(family, found))
+        head, *rows = self.rows(family, found)
+        return aligned([heads(*head), *(tuple(map(spoken, row)) for row in rows)])
 
     def arguments(self) -> list[str]:
         """Return what stands behind the family in the line that asks this."""
@@ -135,6 +158,11 @@ def said_score(score: ReachedScore | None) -> str:
     """Return a score with its interval in words, and what it was before training."""
     if score is None:
         return "-"
-    start = "" if score.start is None else f"; before training {score.start:.3f}"
-    same = "" if score.is_learned else ", no clear gain"
-    return f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f}{start}{same})"
+    low, high = f"{score.low:.3f}", f"{score.high:.3f}"
+    parts = [said(marked("engine", "{low} to {high}"), low=low, high=high)]
+    if score.start is not None:
+        parts.append(said(marked("engine", "before training {value:.3f}"), value=score.start))
+    about = clauses(parts)
+    if not score.is_learned:
+        about = phrases((about, spoken(marked("engine", "no clear gain"))))
+    return bracketed(f"{score.value:.3f}", about)

@@ -121,7 +121,7 @@ class CorrectionScores(TaskScores):
             self.baseline.setText(self._baseline_of(shown))
             counts = counts_in(shown.details)
             for kind, link in self.links.items():
-                link.setText(f"{kind_words(kind)}: {words.number(counts.get(kind, 0))}")
+                link.setText(words.captioned(kind_words(kind), words.number(counts.get(kind, 0))))
                 link.setEnabled(kind in counts)
         self._list_scores(shown)
         self._rows = [] if shown is None else texts_in(shown.details)

@@ -176,7 +176,7 @@ class TokenScores(TaskScores):
         wrong = words.number(count_of(self._details, "num_wrong_texts"))
         self.kind_box.addItem(self.tr("All texts with errors ({count})").format(count=wrong), "")
         for kind, count in error_counts(self._details).items():
-            self.kind_box.addItem(f"{kind_words(kind)} ({words.number(count)})", kind)
+            self.kind_box.addItem(words.bracketed(kind_words(kind), words.number(count)), kind)
         self.kind_box.choose(chosen, or_first=True)
         self._list_texts()
 
