@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import accumulate
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QPainter
@@ -47,6 +48,14 @@ def turn_back(words: Sequence[str], rooms: Sequence[Sequence[QRectF]]) -> None:
             ends = min(rooms[at][0].left() for at in line) + max(rooms[at][0].right() for at in line)
             for room in (room for at in line for room in rooms[at]):
                 room.moveLeft(ends - room.right())
+
+
+def in_one_line(parts: Sequence[str], widths: Sequence[float], left: float) -> list[float]:
+    """Return where each part of one sentence begins, from `left` on: the first at the right if it runs so."""
+    edges = [left, *(left + reach for reach in accumulate(widths))]
+    if is_right_to_left(parts):
+        return [left + edges[-1] - edge for edge in edges[1:]]
+    return edges[:-1]
 
 
 def _direction(text: str) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QLabel
 
 from app.look.columns import LEFT, RIGHT, WordsCell
-from app.look.direction import TO_LEFT, in_sentence, is_right_to_left, paint_text
+from app.look.direction import TO_LEFT, in_one_line, in_sentence, is_right_to_left, paint_text
 from app.look.inputs import TextEdit
 from app.look.labels import ElidedLabel, label
 from app.look.table_model import TableModel
@@ -126,3 +126,8 @@ def test_names_that_wrap_stay_on_their_lines() -> None:
     rooms = flow([(word, 0, 40.0) for word in ("הסרט", "Tom", "and", "Jerry")], 140, 30, 24)
     assert [room.top() for room in rooms] == [2, 2, 2, 32]
     assert rooms[0].left() > rooms[2].left() > rooms[1].left() and rooms[3].left() > 80
+
+
+def test_the_parts_of_a_sentence_follow_one_another_as_it_runs() -> None:
+    assert in_one_line(("The ", "bank", " is"), (30, 40, 20), 10) == [10, 40, 80]
+    assert in_one_line(("הבנק ", "Tom", " היה"), (30, 40, 20), 10) == [70, 30, 10]
