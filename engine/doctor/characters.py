@@ -104,7 +104,7 @@ _SAID = {
     "full_width": FindingWords(
         marked("engine", "{count:,} texts of {name} have full-width letters or digits: {characters}."),
         marked("engine", "One text of {name} has full-width letters or digits: {characters}."),
-        marked("engine", "To most models, they are other characters than the half-width ones."),
+        marked("engine", "Most models take them for other characters than the half-width ones."),
         marked("engine", "Write them half-width, here and in the texts that the model will read."),
     ),
     "mixed_words": FindingWords(
