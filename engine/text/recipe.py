@@ -80,8 +80,8 @@ _WORDS = {  # of many rows, of one
     MERGE: (marked("engine", "{labels} read as “{label}”"), marked("engine", "{labels} read as “{label}”")),
     EDIT: (marked("engine", "{count:,} cells changed"), marked("engine", "One cell changed")),
     HALF_WIDTH: (
-        marked("engine", "letters and digits of {count:,} texts written half-width"),
-        marked("engine", "letters and digits of one text written half-width"),
+        marked("engine", "Letters and digits of {count:,} texts written half-width"),
+        marked("engine", "Letters and digits of one text written half-width"),
     ),
     KEEP: (marked("engine", "{count:,} rows kept as they are"), marked("engine", "One row kept as it is")),
     TOGETHER: (
