@@ -69,7 +69,8 @@ def _direction(text: str) -> str:
 
 def paint_text(painter: QPainter, room: QRectF, side: Qt.AlignmentFlag, text: str) -> None:
     """Paint words in their own direction, at the side where words in the window's direction would be."""
-    around, own = painter.layoutDirection(), TO_LEFT if is_right_to_left([text]) else TO_RIGHT
+    around = painter.layoutDirection()
+    own = {"L": TO_RIGHT, "R": TO_LEFT}.get(_direction(text), around)
     if around in (own, Qt.LayoutDirection.LayoutDirectionAuto):
         painter.drawText(room, side, text)
         return

@@ -52,7 +52,7 @@ def test_a_line_that_runs_to_the_left_stands_at_the_right_and_others_stay(qapp, 
     assert painted(WordsCell(text, side=RIGHT).paint)[1] > WIDTH - 20
 
 
-@pytest.mark.parametrize("text", [ARABIC, "Tom Hanks"])
+@pytest.mark.parametrize("text", [ARABIC, "Tom Hanks", "12 · 5 %"])
 @pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, TO_LEFT])
 def test_in_a_picture_words_of_any_direction_stand_where_others_do(
     qapp, text: str, direction: Qt.LayoutDirection
