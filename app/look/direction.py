@@ -19,6 +19,7 @@ from engine.errors import RIGHT_TO_LEFT, isolated
 
 Index = QModelIndex | QPersistentModelIndex
 TO_LEFT, TO_RIGHT = Qt.LayoutDirection.RightToLeft, Qt.LayoutDirection.LeftToRight
+_SIDES = {"L": TO_RIGHT, "R": TO_LEFT}
 _QUOTED = re.compile(f"(?<=“)[^“”]*{RIGHT_TO_LEFT}[^“”]*(?=”)")
 _RUN = re.compile(f"{RIGHT_TO_LEFT}(?:[^a-zA-Z]*{RIGHT_TO_LEFT})?")
 
@@ -70,7 +71,7 @@ def _direction(text: str) -> str:
 def paint_text(painter: QPainter, room: QRectF, side: Qt.AlignmentFlag, text: str) -> None:
     """Paint words in their own direction, at the side where words in the window's direction would be."""
     around = painter.layoutDirection()
-    own = {"L": TO_RIGHT, "R": TO_LEFT}.get(_direction(text), around)
+    own = _SIDES.get(_direction(text), around)
     if around in (own, Qt.LayoutDirection.LayoutDirectionAuto):
         painter.drawText(room, side, text)
         return
@@ -92,10 +93,11 @@ class DirectedCells(QStyledItemDelegate):
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
-        if option.direction == TO_RIGHT and is_right_to_left([option.text]):
-            option.direction = TO_LEFT
-            if option.displayAlignment & Qt.AlignmentFlag.AlignRight:  # at the right already
-                option.displayAlignment |= Qt.AlignmentFlag.AlignAbsolute
+        around, own = option.direction, _SIDES.get(_direction(option.text), option.direction)
+        place = QStyle.visualAlignment(around, option.displayAlignment)
+        if own != around and (own == TO_RIGHT or place & Qt.AlignmentFlag.AlignRight):
+            option.displayAlignment = place  # where it was
+        option.direction = own
 
 
 def in_sentence(text: str) -> str:

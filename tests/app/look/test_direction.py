@@ -81,6 +81,23 @@ def test_each_row_of_a_table_stands_where_its_text_begins(qtbot, tmp_path) -> No
     assert found[1][1] < image.width() / 2
 
 
+def test_in_a_window_that_runs_to_the_left_latin_texts_stand_as_others_and_are_read_as_they_run(
+    qtbot, tmp_path
+) -> None:
+    write_csv(tmp_path / "rows.csv", ("text",), [("film.",), ("film",), (HEBREW,)])
+    view = TableView()
+    qtbot.addWidget(view)
+    view.setLayoutDirection(TO_LEFT)
+    view.setModel(TableModel(read_table(tmp_path / "rows.csv", header="yes")))
+    view.resize(WIDTH + 60, 160)
+    view.show()
+    image = view.viewport().grab().toImage()
+    tops = [view.rowViewportPosition(row) + 6 for row in range(3)]
+    assert all(ink(image, top, top + 18)[0] > image.width() / 2 for top in tops)
+    stopped, plain = (ink(image, top, top + 9)[1] for top in tops[:2])  # above the full stop
+    assert stopped < plain  # which stands at the right of its word
+
+
 @pytest.mark.parametrize("is_told", [True, False])
 def test_a_box_of_lines_stands_where_its_text_begins_while_it_is_typed(qtbot, is_told: bool) -> None:
     box = TextEdit()
