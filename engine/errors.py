@@ -25,6 +25,8 @@ _NUMBERS = re.compile("[0-9 ,.\u2013\u2026-]*")
 WORD = "word"  # context of words of ours that are put into sentences
 _OUR_WORDS = ("split", "part", "stage", "reason")  # values that may be such words
 _NAMELESS = re.compile(r"column (\d+)")  # what engine/text/table.py calls a column without a name
+RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"  # a letter of Arabic, Hebrew and the like
+_RIGHT_TO_LEFT = re.compile(RIGHT_TO_LEFT)
 _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
@@ -163,6 +165,9 @@ class _Filler(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> Any:
         if isinstance(value, VerbatimText | Sentence):
             return str(value)
+        return isolated(self._shortened(value, format_spec))
+
+    def _shortened(self, value: Any, format_spec: str) -> str:
         if isinstance(value, PurePath) or (isinstance(value, str) and os.path.isabs(value)):
             return _both_ends(str(value), int(_MOST_PATH * self._share))
         if isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
@@ -181,6 +186,11 @@ class _Filler(string.Formatter):
             if len(listed(shown)) > most:
                 return listed([*shown[:-1], "…"])
         return listed(shown if len(texts) <= most else [*shown, "…"])
+
+
+def isolated(text: str) -> str:
+    """Return a foreign text such that one which is read from the right turns nothing around it."""
+    return f"\u2068{text}\u2069" if not text.isascii() and _RIGHT_TO_LEFT.search(text) else text
 
 
 def _cut(text: str, most: int) -> str:

@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from app import words
 from app.look import theme
+from app.look.direction import paint_line
 from app.look.labels import fitting
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -65,7 +66,7 @@ class WordsCell(Cell):
         painter.setPen(color_of(self.ink))
         is_whole = self.cut == WHOLE
         side = self.side | Qt.TextFlag.TextDontClip if is_whole else self.side
-        painter.drawText(room, side, self.shown_in(room.width()))
+        paint_line(painter, room, side, self.shown_in(room.width()))
 
     @property
     def font(self) -> QFont:

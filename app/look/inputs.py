@@ -7,7 +7,7 @@ nothing on a button that has the keyboard.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QWheelEvent
@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
     QToolButton,
     QWidget,
 )
+
+from app.look.direction import is_right_to_left
 
 AROUND = 24  # px around the words of a line
 
@@ -95,7 +97,19 @@ class EnteredLine(LineEdit):
 
 
 class TextEdit(LeavesFiles, QPlainTextEdit):
-    """Lines of text."""
+    """Lines of text, at the side where its first one begins."""
+
+    def __init__(self, *arguments: Any, **properties: Any) -> None:
+        super().__init__(*arguments, **properties)
+        self.document().contentsChanged.connect(self._set_side)  # told even where the box says nothing
+        self._set_side()
+
+    def _set_side(self) -> None:
+        option, is_turned = self.document().defaultTextOption(), is_right_to_left([self.toPlainText()])
+        side = Qt.AlignmentFlag.AlignRight if is_turned else Qt.AlignmentFlag.AlignLeft
+        if option.alignment() != side:
+            option.setAlignment(side)
+            self.document().setDefaultTextOption(option)
 
 
 class PressedByEnter(ButtonBase):

@@ -12,6 +12,8 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from app.look.direction import in_sentence
+
 MOST_HEIGHT = 10_000  # px
 LEAST_WORDS = 24  # px of words that are elided
 MOST_SHOWN = 2_000  # characters on one line
@@ -19,6 +21,7 @@ _UNIT = re.compile(  # the room between a number and its unit, in Chinese what i
     r"(?<=\d) (?=(?:%|s|min|h|MB|GB)(?!\w)|[\u4e00-\u9fff])|(?<=[<>第]) (?=\d)"
 )
 _JOINED = re.compile(_UNIT.pattern.replace(" ", "\N{NO-BREAK SPACE}"))
+_ISOLATES = re.compile("[\u2068\u2069]")
 PART = " · "  # between things known of one thing, the weightiest first
 
 
@@ -36,7 +39,7 @@ def label(
 
     Args: buddy: what it names.
     """
-    result = (_Wrapped if wrap else QLabel)(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap)
+    result = (_Wrapped if wrap else _Plain)(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap)
     result.setText(text)
     result.setObjectName(name)
     result.setToolTip(tool_tip)
@@ -49,7 +52,17 @@ def label(
     return result
 
 
-class _Wrapped(QLabel):
+class _Plain(QLabel):
+    """A label as it is; names in it that are read from the right do not turn the words around them."""
+
+    def setText(self, text: str) -> None:
+        super().setText(in_sentence(text))
+
+    def text(self) -> str:
+        return _ISOLATES.sub("", super().text())
+
+
+class _Wrapped(_Plain):
     """A label of several lines; a number and its unit, "< 0.01 %" or "2 s", are never torn apart."""
 
     def setText(self, text: str) -> None:
@@ -78,11 +91,11 @@ def set_or_hide(target: QLabel, text: str) -> None:
     target.setVisible(bool(text))
 
 
-class WholeLabel(QLabel):
+class WholeLabel(_Plain):
     """Plain text over as many lines as it takes; a card gives it the room for all of them."""
 
     def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        super().__init__(in_sentence(text), parent, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         if role:
             self.setProperty("role", role)
@@ -151,8 +164,8 @@ class ElidedLabel(QLabel):
 
     def _fit(self) -> None:
         shown = fitting(self._full, self.fontMetrics(), self.contentsRect().width())
-        if shown != super().text():
-            super().setText(shown)
+        if (said := in_sentence(shown)) != super().text():
+            super().setText(said)
         if self.toolTip() in ("", self._tip):  # else its owner has said more
             self._tip = tip(self._full) if shown != self._full else ""
             self.setToolTip(self._tip)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHOWN = 240  # characters of a cell that are looked at for its one line
 TOLD = 2_000  # characters of a cell in its tooltip
-ChangedCells = tuple[Mapping[int, str], Mapping[str, str]]  # by row of the table; of other rows, by cell
+ChangedCells = Callable[[int, str], str | None]  # what a row's cell of one column becomes; None: it stays
 
 
 class TableModel(RowsModel):
@@ -146,9 +146,7 @@ class TableModel(RowsModel):
         """Return what a cell was made by mends; None: it is as in the file."""
         if column not in self._changed:
             return None
-        by_row, by_cell = self._changed[column]
-        changed = by_row.get(self.table_row(shown))
-        return by_cell.get(cell.strip()) if changed is None else changed
+        return self._changed[column](self.table_row(shown), cell)
 
     def _is_out(self, shown: int) -> bool:
         return not self._answers and self.table_row(shown) in self._left_out

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.look import theme
+from app.look.direction import DirectedCells
 from app.look.layout import column
 
 
@@ -32,6 +33,7 @@ class TableView(QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showGrid=False, wordWrap=False)
+        self.setItemDelegate(DirectedCells(self))
         self.setTabKeyNavigation(False)
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)

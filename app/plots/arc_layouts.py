@@ -13,6 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath
 
 from app.look import theme
+from app.look.direction import is_right_to_left, paint_text
 from app.plots import token_labels
 from engine.inspect.attention.views import MatrixView
 
@@ -92,7 +93,7 @@ class ColumnsLayout:
         left = self.right + BAND + 2 + token_labels.GAP
         room = QRectF(left, y - metrics.height() / 2, self.plan.depth, metrics.height())
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
-        painter.drawText(room, flags, token_labels.cut(metrics, label, self.plan.depth - 4))
+        paint_text(painter, room, flags, token_labels.cut(metrics, label, self.plan.depth - 4))
 
     def captions(self) -> list[tuple[QRectF, bool]]:
         """Return where each side's caption stands, and whether it ends there."""
@@ -121,7 +122,7 @@ class LineLayout:
             plan = replace(token_labels.plan_columns(labels, plan.size + 2, height * 0.3), size=plan.size)
         self.plan = plan
         self._start = EDGE + 4 + (inner - self.step * self._count) / 2
-        self._is_leftward = sum(map(token_labels.is_right_to_left, labels)) * 2 > self._count
+        self._is_leftward = sum(map(is_right_to_left, labels)) * 2 > self._count
         self._middle = (height - FOOT) / 2
         self._half = (10.0 if plan.way == "places" else plan.depth / 2 + 4) + BAND  # of the line of tokens
         self._width, self._bottom = width, height - FOOT - HEAD

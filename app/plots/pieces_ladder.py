@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look import theme
 from app.look.columns import CUT_MIDDLE
+from app.look.direction import is_right_to_left
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
 from app.plots.strokes import CENTER, write
-from app.plots.token_labels import is_right_to_left
 from engine.text.trace import LONGEST, TracedWord
 
 STEP, BAR = 25.0, 21.0  # px from try to try; a try's own height

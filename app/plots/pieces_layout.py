@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF, QTextLayout
 
 from app.look import theme
-from app.plots.token_labels import is_right_to_left
+from app.look.direction import is_right_to_left, turn_back
 
 GUTTER, PAD = 52.0, 6.0  # px left of a line; beside a piece's text
 TEXT, TIE, CHIP, IDS, BESIDE, GAP = 20.0, 9.0, 22.0, 15.0, 25.0, 14.0  # px, from the top of a line
@@ -112,6 +112,8 @@ def placed_columns(columns: Sequence[WordColumn], right: float, line: float) -> 
         for placed in found:
             for rect in (placed.room, *placed.chips, *placed.beside):
                 rect.moveRight(right - (rect.left() - GUTTER))
+    rooms = [[placed.room, *placed.chips, *placed.beside] for placed in found]
+    turn_back([column.text for column in columns], rooms)
     return found
 
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.look import theme
 from app.look.columns import CUT_RIGHT, LEFT, RIGHT, Bar
+from app.look.direction import paint_text
 from app.plots.figure import Numbers
 from app.plots.scrolled import RowsFigure
 from app.plots.strokes import level_line, paint_line, write
@@ -170,7 +171,7 @@ class ReadingsPlot(RowsFigure):
             painter.setFont(font)
             metrics, left = QFontMetricsF(font), max(0.0, room.right() - x)
             shown = metrics.elidedText(text, CUT_RIGHT, left)
-            painter.drawText(QRectF(x, room.top(), left + 2, room.height()), LEFT, shown)
+            paint_text(painter, QRectF(x, room.top(), left + 2, room.height()), LEFT, shown)
             x += metrics.horizontalAdvance(shown)
 
     def _paint_guesses(self, painter: QPainter, room: QRectF, reading: Reading) -> None:
@@ -197,7 +198,7 @@ class ReadingsPlot(RowsFigure):
         font.setUnderline(is_right)
         painter.setFont(font)
         painter.setPen(theme.current().color("text"))
-        painter.drawText(inner, LEFT, _short(word))
+        paint_text(painter, inner, LEFT, _short(word))
         ink = "text" if is_right else "muted"
         write(painter, inner, words.probability(value), ink, size=11, side=RIGHT)
 

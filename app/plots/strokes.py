@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from app.look import theme
 from app.look.columns import LEFT, color_of
+from app.look.direction import paint_text
 from app.look.labels import fitting
 
 CENTER = Qt.AlignmentFlag.AlignCenter
@@ -35,7 +36,7 @@ def write(
     painter.setPen(color_of(ink))
     if cut is not None:
         text = QFontMetricsF(painter.font()).elidedText(text, cut, room.width())
-    painter.drawText(room, side, text)
+    paint_text(painter, room, side, text)
 
 
 def write_parts(

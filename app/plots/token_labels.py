@@ -15,6 +15,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
 from app.look import theme
+from app.look.direction import paint_text
 
 SIZES = (12, 11, 10, 9)  # px, the largest that fits
 GAP = 5.0  # px between a label and the picture
@@ -42,12 +43,6 @@ def is_upright(text: str) -> bool:
     """Return whether a token is written in a script whose characters stand on their own when it is turned."""
     letters = text.removeprefix("##")
     return bool(letters) and all(unicodedata.east_asian_width(c) in "WF" for c in letters)
-
-
-def is_right_to_left(texts: Sequence[str]) -> bool:
-    """Whether the first letter with a direction runs to the left, of one text or of several."""
-    kinds = (unicodedata.bidirectional(letter) for text in texts for letter in text)
-    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"
 
 
 def plan_rows(labels: Sequence[str], room: float, most: float) -> LabelPlan:
@@ -107,7 +102,7 @@ def paint_row(painter: QPainter, plan: LabelPlan, text: str, right: float, middl
     metrics = QFontMetricsF(painter.font())
     width = plan.depth - GAP
     place = QRectF(right - plan.depth, middle - metrics.height() / 2, width, metrics.height())
-    painter.drawText(place, _absolute("right"), cut(metrics, text, width))
+    paint_text(painter, place, _absolute("right"), cut(metrics, text, width))
 
 
 def paint_column(painter: QPainter, plan: LabelPlan, text: str, middle: float, bottom: float) -> None:
@@ -118,7 +113,7 @@ def paint_column(painter: QPainter, plan: LabelPlan, text: str, middle: float, b
     if plan.way == "flat":
         width = metrics.horizontalAdvance(text) + 4
         place = QRectF(middle - width / 2, bottom - GAP - height + 2, width, height)
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+        paint_text(painter, place, Qt.AlignmentFlag.AlignCenter, text)
     elif is_upright(text):
         _paint_stack(painter, metrics, text, plan, QPointF(middle, bottom - GAP))
     else:
@@ -128,7 +123,7 @@ def paint_column(painter: QPainter, plan: LabelPlan, text: str, middle: float, b
         painter.translate(middle, bottom - GAP + (1 if tilted else 0))
         painter.rotate(-45 if tilted else -90)
         place = QRectF(0, -height * (0.7 if tilted else 0.5), max(length, 1.0) + 4, height)
-        painter.drawText(place, _absolute("left"), cut(metrics, text, max(length, 1.0) + 3))
+        paint_text(painter, place, _absolute("left"), cut(metrics, text, max(length, 1.0) + 3))
         painter.restore()
 
 

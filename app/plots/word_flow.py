@@ -15,10 +15,10 @@ from PySide6.QtGui import QColor, QFocusEvent, QFontMetricsF, QKeyEvent, QMouseE
 from PySide6.QtWidgets import QWidget
 
 from app.look import theme
+from app.look.direction import is_right_to_left, turn_back
 from app.plots.figure import Figure, ink_on, paint_ring
 from app.plots.scrolled import ScrolledFigure
 from app.plots.strokes import CENTER, paint_chip, write
-from app.plots.token_labels import is_right_to_left
 from app.words import shorten
 
 Word = TypeVar("Word", bound="TextWord")
@@ -207,10 +207,12 @@ class WordsFigure(ScrolledFigure, Generic[Word]):
 def word_after(event: QKeyEvent, here: int | None, places: Sequence[QRectF]) -> int | None:
     """Return the word that a key leads to; None: nowhere, as up from the first line.
 
-    Left and right lead to the word before and after, up and down to the nearest of the next line.
+    Left and right lead to the word before and after, or after and before where the text runs to the left, up
+    and down to the nearest of the next line.
     """
     key, last = Qt.Key(event.key()), len(places) - 1
-    moves = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -last - 1, Qt.Key.Key_End: last + 1}
+    on = -1 if last > 0 and places[1].top() == places[0].top() and places[1].x() < places[0].x() else 1
+    moves = {Qt.Key.Key_Left: -on, Qt.Key.Key_Right: on, Qt.Key.Key_Home: -last - 1, Qt.Key.Key_End: last + 1}
     if not places:
         return None
     if key in moves:
@@ -253,4 +255,5 @@ def flow(
     if is_right_to_left([text for text, _segment, _room in words]):
         for place in places:
             place.moveRight(width - 3 - (place.left() - left))
+    turn_back([text for text, _segment, _room in words], [[place] for place in places])
     return places

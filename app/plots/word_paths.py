@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import words
 from app.look import theme
+from app.look.direction import in_one_line
 from app.plots import marks
 from app.plots.figure import Numbers
 from app.plots.marks import PointClasses
@@ -309,11 +310,10 @@ class WordPathsPlot(PointedFigure):
         if not note:
             colors = theme.current()
             paint_chip(painter, room, colors.card, colors.muted)
-        x = room.left() + (room.width() - sum(widths)) / 2
-        for weight, part, length in zip((False, True, False), _text(use), widths, strict=True):
+        places = in_one_line(_text(use), widths, room.left() + (room.width() - sum(widths)) / 2)
+        for weight, part, x, length in zip((False, True, False), _text(use), places, widths, strict=True):
             spot = QRectF(x, room.top() + (0 if note else 5), length + 2, LINE)
             write(painter, spot, part, size=12, bold=weight)
-            x += length
         if note:
             spot = QRectF(room.left(), room.top() + LINE, room.width(), LINE)
             write(painter, spot, note, "muted", size=12, side=CENTER)

@@ -1,5 +1,5 @@
-"""What is doubtful in the characters of texts, without a model: another script than the rest, characters that
-cannot be seen or were lost, letters of another script that look like one's own.
+"""What is doubtful in the characters of texts, without a model: characters that cannot be seen or were lost,
+letters of another script that look like one's own, letters and digits as wide as a Chinese character.
 """
 
 from __future__ import annotations
@@ -7,18 +7,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from engine.doctor.finding import Finding, FindingWords
+from engine.doctor.finding import Finding, FindingWords, Rows
 from engine.doctor.part import TablePart
-from engine.errors import Sentence, marked
+from engine.errors import marked
 from engine.events import Beat, Steps
+from engine.text.full_width import FULL_WIDTH
 from engine.text.labels import HIDDEN, LOOK_ALIKES
-from engine.text.languages import NO_LETTERS, script_of
+from engine.text.recipe import HALF_WIDTH, RecipeStep
 
-SELDOM = 0.05  # of the rows; a script that more of them are in belongs to the table
 _MOST_NAMED = 5
 _AT_ONCE = 1024
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufefc]")
@@ -38,29 +37,42 @@ _WORD = re.compile(r"[^\W\d_]+")
 def on_characters(part: TablePart) -> Steps[list[Finding]]:
     """Return what is doubtful in the characters of a part's texts, step by step."""
     total = len(part.examples)
-    kinds = ("hidden_characters", "lost_characters", "mixed_words")
-    found = {kind: np.zeros(total, bool) for kind in kinds}
-    hidden: Counter[str] = Counter()
-    scripts: list[str] = []
+    found = {kind: np.zeros(total, bool) for kind in _SAID}
+    hidden, wide = Counter[str](), Counter[str]()
     for start in range(0, total, _AT_ONCE):
         some = part.examples[start : start + _AT_ONCE]
         pairs = some.pairs()
         texts = some.texts() if pairs is None else list(map("\n".join, zip(some.texts(), pairs, strict=True)))
-        scripts += map(script_of, texts)
         for place, text in enumerate(texts, start):
             unseen = unseen_in(text)
             hidden.update(unseen)
             found["hidden_characters"][place] = bool(unseen)
             found["lost_characters"][place] = _LOST in text
-            found["mixed_words"][place] = not text.isascii() and any(map(is_mixed, _WORD.findall(text)))
+            if not text.isascii():
+                wide.update(full_width := FULL_WIDTH.findall(text))
+                found["full_width"][place] = bool(full_width)
+                found["mixed_words"][place] = any(map(is_mixed, _WORD.findall(text)))
         yield Beat()
-    named = {"characters": [f"U+{ord(char):04X}" for char, _count in hidden.most_common(_MOST_NAMED)]}
-    said = [
-        one
-        for kind in kinds
-        for one in _one(kind, part, found[kind], **(named if kind == "hidden_characters" else {}))
-    ]
-    return [*_other_scripts(part, np.array(scripts, object)), *said]
+    named: dict[str, list[str]] = {
+        "hidden_characters": [f"U+{ord(char):04X}" for char, _count in hidden.most_common(_MOST_NAMED)],
+        "full_width": [char for char, _count in wide.most_common(_MOST_NAMED)],
+    }
+    mends = {"full_width": tuple(_half_width(part, part.examples.rows[found["full_width"]]))}
+    said = []
+    for kind, there in found.items():
+        if there.any():
+            rows, values = part.examples.rows[there], {"characters": named.get(kind)}
+            said.append(_SAID[kind].of(kind, part.name, rows, values, mends=mends.get(kind, ())))
+    return said
+
+
+def _half_width(part: TablePart, rows: Rows) -> Iterator[RecipeStep]:
+    """Yield the mends that write letters and digits of some rows half-width, one for each column."""
+    for name in part.roles.read:
+        cells = part.table.frame[part.table.column(name)].array.take(rows).tolist()
+        own = tuple(row for row, cell in zip(rows.tolist(), cells, strict=True) if FULL_WIDTH.search(cell))
+        if own:
+            yield RecipeStep(HALF_WIDTH, own, column=name, reason="full_width")
 
 
 def unseen_in(text: str) -> set[str]:
@@ -76,38 +88,7 @@ def is_mixed(word: str) -> bool:
     return not word.isascii() and any(map(str.isascii, word)) and not LOOK_ALIKES.isdisjoint(word)
 
 
-def _other_scripts(part: TablePart, scripts: np.ndarray) -> Iterator[Finding]:
-    """Name the rows in a script that few rows are in."""
-    counts = Counter(scripts.tolist())
-    del counts[NO_LETTERS]
-    if len(counts) < 2:
-        return
-    usual = counts.most_common(1)[0][0]
-    others = [script for script, count in counts.most_common() if count <= SELDOM * counts.total()]
-    places = np.flatnonzero(np.isin(scripts, others))
-    if not len(places):
-        return
-    named = Sentence(others[0])
-    for script in others[1:_MOST_NAMED]:
-        named = Sentence("{before}, {one}", {"before": named, "one": Sentence(script)})
-    if others[_MOST_NAMED:]:
-        named = Sentence("{before}, …", {"before": named})
-    yield from _one("other_script", part, np.isin(scripts, others), usual=Sentence(usual), others=named)
-
-
-def _one(kind: str, part: TablePart, places: np.ndarray, **values: Any) -> Iterator[Finding]:
-    rows = part.examples.rows[places]
-    if len(rows):
-        yield _SAID[kind].of(kind, part.name, rows, values)
-
-
 _SAID = {
-    "other_script": FindingWords(
-        marked("engine", "{count:,} rows of {name} are in another script than the rest ({usual}): {others}."),
-        marked("engine", "One row of {name} is in another script than the rest ({usual}): {others}."),
-        marked("engine", "A model for one script can hardly read another."),
-        marked("engine", "Review them, and exclude those that do not belong."),
-    ),
     "hidden_characters": FindingWords(
         marked("engine", "{count:,} texts of {name} contain invisible characters: {characters}."),
         marked("engine", "One text of {name} contains invisible characters: {characters}."),
@@ -119,6 +100,12 @@ _SAID = {
         marked("engine", "One text of {name} contains �, where a character was lost."),
         marked("engine", "Another program read the file in a wrong encoding before."),
         marked("engine", "Go back to the original file, and save it as UTF-8."),
+    ),
+    "full_width": FindingWords(
+        marked("engine", "{count:,} texts of {name} have full-width letters or digits: {characters}."),
+        marked("engine", "One text of {name} has full-width letters or digits: {characters}."),
+        marked("engine", "Most models take them for other characters than the half-width ones."),
+        marked("engine", "Write them half-width, here and in the texts that the model will read."),
     ),
     "mixed_words": FindingWords(
         marked(

@@ -13,6 +13,7 @@ from engine.doctor.characters import on_characters
 from engine.doctor.copies import comparing, on_copies
 from engine.doctor.finding import Finding, NewFinding
 from engine.doctor.labels import on_labels
+from engine.doctor.languages import on_languages
 from engine.doctor.learned import LearnedRows, on_learning
 from engine.doctor.part import TablePart
 from engine.doctor.shift import on_shift
@@ -41,6 +42,7 @@ def examining(
     for part in parts:
         yield from _found((yield from on_texts(part, wordpiece, max_length)), mendable)
     for part in parts:
+        yield from _found((yield from on_languages(part)), mendable)
         yield from _found((yield from on_characters(part)), mendable)
     yield from _found(on_shift(parts), mendable)
     texts = yield from comparing(parts)

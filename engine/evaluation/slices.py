@@ -131,15 +131,11 @@ def _values(name: str, values: Sequence[str], hits: Bools) -> Iterator[tuple[Sli
 
 def languages(texts: Sequence[str]) -> Steps[tuple[str, ...]]:
     """Return the language of each text, as LANGUAGE among the columns has it; () where there is one alone."""
-    found = list[str]()
+    usual, found = usual_languages(texts), list[str]()
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
         stop = min(start + _TEXTS_AT_ONCE, len(texts))
-        found += [language_of(texts[place]) for place in range(start, stop)]
+        found += [language_of(texts[place], usual) for place in range(start, stop)]
         yield Progress(stage=marked("engine", "Looking for slices"), done=start, total=len(texts))
-    usual = usual_languages(found)
-    for place, language in enumerate(found):
-        if language not in usual:  # of few words, which the others tell more of
-            found[place] = language_of(texts[place], usual)
     return tuple(found) if len(set(found)) > 1 else ()
 
 

@@ -8,7 +8,7 @@ Steps do not depend on one another, so any of them can be taken back.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from engine.durable import write_text
 from engine.errors import DataError, Sentence, VerbatimText, marked
 from engine.files import parse_json_object, read_regular
+from engine.text.full_width import half_width
 from engine.text.labels import visible
 from engine.text.table import Table, write_table
 
@@ -26,7 +27,7 @@ SUSPECTED = "suspected_labels"  # the finding that a label in doubt is one of
 DISAGREEMENT = "disagreement"  # of two annotators, which a step settles
 SECOND = "second_annotator"  # whose labels are taken where the first gave none
 DROP, RELABEL, MERGE, TOGETHER, KEEP = "drop", "relabel", "merge", "together", "keep"
-EDIT = "edit"
+EDIT, HALF_WIDTH = "edit", "half_width"
 _FORMAT = 1
 _MOST_BYTES, _MOST_VALUES = 2**26, 4_000_000  # every row of a table of two million kept together
 _MOST_ROW = 2**40
@@ -48,7 +49,7 @@ _REASONS = {  # why a row is left out, by the kind of finding
 class RecipeStep:
     """One mend. do: DROP rows; RELABEL rows as `label`; MERGE the `labels` into `label`; keep rows
     TOGETHER on one side of a split, those of one of the `groups`; KEEP rows that were in doubt as they are;
-    EDIT a cell, which is `label` then.
+    EDIT a cell, which is `label` then; write the full-width letters and digits of cells HALF_WIDTH.
 
     rows: 0-based, of the file. column: of the labels, or of the cell. groups: a number for each row. reason:
     the kind of finding that it mends.
@@ -78,6 +79,10 @@ _WORDS = {  # of many rows, of one
     ),
     MERGE: (marked("engine", "{labels} read as “{label}”"), marked("engine", "{labels} read as “{label}”")),
     EDIT: (marked("engine", "{count:,} cells changed"), marked("engine", "One cell changed")),
+    HALF_WIDTH: (
+        marked("engine", "Letters and digits of {count:,} texts written half-width"),
+        marked("engine", "Letters and digits of one text written half-width"),
+    ),
     KEEP: (marked("engine", "{count:,} rows kept as they are"), marked("engine", "One row kept as it is")),
     TOGETHER: (
         marked("engine", "Copies of {groups:,} texts kept on one side of the split"),
@@ -160,6 +165,23 @@ class Recipe:
                 by_row.update(dict.fromkeys(step.rows, step.label))
         return by_row, by_cell
 
+    def changing(self, column: str) -> Callable[[int, str], str | None]:
+        """Return a function of a row and its cell in the file: what the cell becomes; None: it stays."""
+        by_row, by_cell = self.cells(column)
+        narrow = self.narrowed(column)
+
+        def changed(row: int, cell: str) -> str | None:
+            written = half_width(cell) if row in narrow else cell
+            found = by_row.get(row, by_cell.get(written.strip()))
+            return written if found is None and written != cell else found
+
+        return changed
+
+    def narrowed(self, column: str) -> set[int]:
+        """Return the rows in which a column's letters and digits are written half-width, before all else."""
+        narrow = (step for step in self.steps if step.do == HALF_WIDTH and step.column == column)
+        return {row for step in narrow for row in step.rows}
+
     def moved(self, column: str, target: str, rows: Collection[int]) -> Recipe:
         """Return the recipe of a table in which another column has the cells of some rows, too: what changes
         those is done there. Labels that are merged are merged in both.
@@ -168,7 +190,7 @@ class Recipe:
         for step in self.steps:
             if step.column == column and step.do == MERGE:
                 steps += [step, replace(step, column=target)]
-            elif step.column == column and step.do in (RELABEL, EDIT):
+            elif step.column == column and step.do in (RELABEL, EDIT, HALF_WIDTH):
                 for name, is_in in ((column, False), (target, True)):
                     own = tuple(row for row in step.rows if (row in rows) == is_in)
                     steps += [replace(step, rows=own, column=name)] if own else []
@@ -179,7 +201,8 @@ class Recipe:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns whose cells are changed."""
-        return tuple(dict.fromkeys(step.column for step in self.steps if step.do in (RELABEL, MERGE, EDIT)))
+        kinds = (RELABEL, MERGE, EDIT, HALF_WIDTH)
+        return tuple(dict.fromkeys(step.column for step in self.steps if step.do in kinds))
 
     def without(self, place: int) -> Recipe:
         """Return the recipe without one of its steps."""
@@ -226,14 +249,15 @@ class Recipe:
 
     def edited(self, table: Table, columns: Collection[str]) -> Table:
         """Return another table of the same rows, cells of some columns changed as here; no more of it."""
-        steps = tuple(step for step in self.steps if step.do == EDIT and step.column in columns)
+        kinds = (EDIT, HALF_WIDTH)
+        steps = tuple(step for step in self.steps if step.do in kinds and step.column in columns)
         return replace(self, steps=steps)._relabelled(table)
 
     def sparing(self, rows: Collection[int], column: str) -> Recipe:
         """Return the recipe without what it makes of a column's cells in some rows, one by one."""
         steps = list[RecipeStep]()
         for step in self.steps:
-            if step.do in (RELABEL, EDIT) and step.column == column:
+            if step.do in (RELABEL, EDIT, HALF_WIDTH) and step.column == column:
                 step = replace(step, rows=tuple(row for row in step.rows if row not in rows))
             if step.rows or step.do == MERGE:
                 steps.append(step)
@@ -243,6 +267,8 @@ class Recipe:
         for column in self.columns:
             by_row, by_cell = self.cells(column)
             cells = table.frame[table.column(column)].tolist()
+            for row in self.narrowed(column):
+                cells[row] = half_width(cells[row])
             if by_cell:
                 cells = [by_cell.get(cell.strip(), cell) for cell in cells]
             for row, cell in by_row.items():

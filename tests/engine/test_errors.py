@@ -150,3 +150,9 @@ def test_a_list_of_names_is_cut_between_names_and_numbers_of_lines_are_not() -> 
     lines = ", ".join(map(str, range(1000, 1060)))
     assert filled("{lines}", {"lines": lines}) == lines
     assert filled("{shape}", {"shape": (37, 12)}) == "(37, 12)"
+
+
+def test_what_is_read_from_the_right_turns_nothing_around_it_in_a_sentence() -> None:
+    said = str(UserError("{label} has {share} % of {names}.", label="סרט", share=12.5, names=["a", "ספר"]))
+    assert said == "\u2068סרט\u2069 has 12.5 % of \u2068a, ספר\u2069."
+    assert str(UserError("{label} has 2.", label="a\u2067b")) == "a b has 2."

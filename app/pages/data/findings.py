@@ -18,7 +18,17 @@ from app.work.doctor import Doctor
 from app.work.open_data import OpenData
 from app.work.table_rows import Rows
 from engine.doctor.labels import on_similar
-from engine.text.recipe import DISAGREEMENT, DROP, KEEP, MERGE, RELABEL, SECOND, TOGETHER, RecipeStep
+from engine.text.recipe import (
+    DISAGREEMENT,
+    DROP,
+    HALF_WIDTH,
+    KEEP,
+    MERGE,
+    RELABEL,
+    SECOND,
+    TOGETHER,
+    RecipeStep,
+)
 
 if TYPE_CHECKING:
     from engine.doctor.finding import Finding
@@ -46,6 +56,7 @@ def step_words(step: RecipeStep) -> str:
         DROP: translate("findings", "Exclude"),
         TOGETHER: translate("findings", "Keep in one split"),
         MERGE: translate("findings", "Merge"),
+        HALF_WIDTH: translate("findings", "Write half-width"),
     }[step.do]
 
 
@@ -56,6 +67,10 @@ def rows_words(kind: str) -> str:
         "contradicting_labels": translate("findings", "a text with more than one label, next to each other"),
         "similar_labels": translate("findings", "labels that may mean the same"),
         "other_script": translate("findings", "in another script"),
+        "other_language": translate("findings", "in another language"),
+        "traditional_rows": translate("findings", "traditional characters"),
+        "simplified_rows": translate("findings", "simplified characters"),
+        "full_width": translate("findings", "full-width letters or digits"),
         "hidden_characters": translate("findings", "invisible characters"),
         "lost_characters": translate("findings", "a lost character, �"),
         "mixed_words": translate("findings", "letters of two scripts in one word"),

@@ -266,7 +266,7 @@ class TableCard(Card):
         if recipe is None:
             self.model.set_mends((), {})
         else:
-            changed = {name: recipe.cells(name) for name in recipe.columns}
+            changed = {name: recipe.changing(name) for name in recipe.columns}
             self.model.set_mends(set(recipe.left_out()), changed)
         self.view.viewport().update()
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import words
 from app.look import theme
+from app.look.direction import in_one_line, is_right_to_left
 from app.look.inputs import LineEdit
 from app.look.labels import tip
 from app.look.rows_model import Index
@@ -121,11 +122,15 @@ class SentenceDelegate(QStyledItemDelegate):
         width = room.width() - MARK - right
         plain, bold = (QFontMetricsF(theme.ui_font(bold=weight)) for weight in (False, True))
         shown = fitting_use(line.parts, plain, width - bold.horizontalAdvance(line.parts.word) * 0.12)
-        x = room.left() + MARK
-        for weight, part in ((False, shown.before), (True, shown.word), (False, shown.after)):
-            length = (bold if weight else plain).horizontalAdvance(part)
+        parts = (shown.before, shown.word, shown.after)
+        weights = (False, True, False)
+        widths = [
+            (bold if w else plain).horizontalAdvance(part) for w, part in zip(weights, parts, strict=True)
+        ]
+        left = room.right() - right - sum(widths) if is_right_to_left(parts) else room.left() + MARK
+        places = in_one_line(parts, widths, left)
+        for weight, part, x, length in zip(weights, parts, places, widths, strict=True):
             write(painter, QRectF(x, room.top(), length + 2, room.height()), part, ink, bold=weight)
-            x += length
         if line.note:
             spot = QRectF(room.right() - SIGN - 2, room.center().y() - SIGN / 2, SIGN, SIGN)
             theme.icon("look", "look").paint(painter, spot.toRect())

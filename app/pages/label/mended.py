@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from app.pages.label.requests import LabelTexts, find_texts
-from engine.text.recipe import EDIT, Recipe, RecipeStep
+from engine.text.recipe import EDIT, HALF_WIDTH, Recipe, RecipeStep
 from engine.text.table import Table
 
 
 def edits_of(recipe: Recipe | None, columns: tuple[str, ...]) -> tuple[RecipeStep, ...]:
     """Return the steps of a recipe that change the texts in some columns."""
     steps = recipe.steps if recipe is not None else ()
-    return tuple(step for step in steps if step.do == EDIT and step.column in columns)
+    return tuple(step for step in steps if step.do in (EDIT, HALF_WIDTH) and step.column in columns)
 
 
 def find_mended_texts(table: Table, recipe: Recipe | None, columns: tuple[str, ...]) -> LabelTexts:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from app.look import theme
+from app.look.direction import paint_line
 from app.look.labels import PART
 from app.pages.runs.lines_model import LEFT, NAME, PICTURE, RIGHT, SCORE, TICK, Index, RunsModel
 from app.pages.runs.rows import RunRow, scale_words, state_line
@@ -47,7 +48,7 @@ class RunsHeading(QHeaderView):
             said = painter.fontMetrics().elidedText(
                 runs.heading(column), Qt.TextElideMode.ElideRight, inner.width() + 2
             )
-            painter.drawText(inner, LEFT if column == NAME else RIGHT, said)
+            paint_line(painter, QRectF(inner), LEFT if column == NAME else RIGHT, said)
         painter.restore()
 
     def _paint_scale(self, painter: QPainter, area: QRectF) -> None:

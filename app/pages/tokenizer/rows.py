@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionView
 from app import words
 from app.look import theme
 from app.look.columns import LEFT, RIGHT, of
+from app.look.direction import paint_text
 from app.look.rows_model import RowsModel, TableColumn
 from app.look.table_view import TableView
 from app.pages.tokenizer.requests import Tokenization
@@ -158,7 +159,8 @@ class ChipDelegate(QStyledItemDelegate):
         painter.setBrush(QColor(fill))
         painter.drawRoundedRect(chip, 4, 4)
         painter.setPen(QColor(ink))
-        painter.drawText(
+        paint_text(
+            painter,
             chip,
             Qt.AlignmentFlag.AlignCenter,
             metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, chip.width() - 6),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from app import words
+from app.look.direction import is_right_to_left
 from app.pages.tokenizer.requests import OpenVocabulary, Tokenization
-from app.plots.token_labels import is_right_to_left
+from engine.errors import isolated
 from engine.inspect.treatment import ACCENTS, CAPITALS, EMOJI, IDEOGRAPHS, NUMBERS, SPELLING
 from engine.text.merges import MergedBytes
 from engine.text.trace import LONGEST, Change, TracedWord
@@ -175,7 +176,7 @@ def match_words(
     """
     if word is None:
         return words.translate("tokenizer_words", "Choose a piece of the text to see how it was found.")
-    name = _isolated(words.shorten(word.text, 40))
+    name = isolated(words.shorten(word.text, 40))
     match word.outcome:
         case "whole":
             said = words.translate("tokenizer_words", "“{word}” is in the vocabulary as a whole.")
@@ -212,7 +213,7 @@ def match_words(
             said = words.translate(
                 "tokenizer_words", "“{word}”: the steps of this word are not known, but its pieces are right."
             )
-    first = _isolated(word.matches[0].tried[-1]) if word.matches else ""
+    first = isolated(word.matches[0].tried[-1]) if word.matches else ""
     if is_right_to_left([word.text]):
         said = f"\u200e{said}"
     said = said.format(word=name, first=first, count=words.number(len(word.text)), most=LONGEST)
@@ -242,18 +243,13 @@ def _ways_words(ways: SpelledWays) -> str:
     said = words.translate(
         "tokenizer_words",
         "Of all ways to spell “{whole}” in pieces, the first one below has the largest sum of scores, {sum}.",
-    ).format(whole=_isolated(ways.whole), sum=words.decimal(sum(ways.scores), 1))
+    ).format(whole=isolated(ways.whole), sum=words.decimal(sum(ways.scores), 1))
     if not ways.other:
         return words.sentences([said, words.translate("tokenizer_words", "There is no other way.")])
     other = words.translate(
         "tokenizer_words", "The next best has {sum}. Below them are all other pieces that fit."
     )
     return f"{said} {other.format(sum=words.decimal(sum(ways.other_scores), 1))}"
-
-
-def _isolated(name: str) -> str:
-    """Return a word that runs to the left so that the sentence around it runs to the right."""
-    return f"\u2068{name}\u2069" if is_right_to_left([name]) else name
 
 
 def _unknown_words(word: TracedWord, name: str) -> str:

@@ -84,6 +84,23 @@ def said(page: DataPage) -> str:
 
 
 @pytest.mark.slow
+def test_full_width_letters_are_written_half_width_by_one_click_and_come_back_by_another(
+    page: DataPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    texts = ["住了５晚，ＷＩＦＩ很慢", "房间很大，住了5晚", "早餐很好，服务也好", "离车站很近，很方便"]
+    rows = [(text, "好坏"[place % 2]) for place, text in enumerate(texts)]
+    write_csv(tmp_path / "hotel.csv", ("text", "label"), rows)
+    session = open_table(page, tmp_path / "hotel.csv")
+    shown = page.table_card.view.model()
+    links(page, "full-width")["Write half-width"].click()
+    qtbot.waitUntil(lambda: "One text of hotel.csv" not in said(page), timeout=20_000)
+    assert "Letters and digits of one text written half-width" in said(page)
+    assert [shown.index(row, 0).data() for row in range(2)] == ["住了5晚，WIFI很慢", texts[1]]
+    links(page, "written half-width")["Undo"].click()
+    assert session.wait_idle() and shown.index(0, 0).data() == texts[0]
+
+
+@pytest.mark.slow
 def test_copies_are_left_out_by_one_click_and_come_back_by_another(
     page: DataPage, hand: Hand, rows: list[tuple[str, str]], tmp_path: Path
 ) -> None:

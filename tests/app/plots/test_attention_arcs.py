@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from app.look import theme
-from app.plots import token_labels
+from app.look.direction import is_right_to_left
 from app.plots.arcs import ArcsPlot
 from app.plots.attention_image import compose_mosaic
 from app.plots.figure import save_figure
@@ -30,7 +30,7 @@ MODES = pytest.mark.parametrize("mode", ["light", "dark"])
 
 def test_a_line_of_right_to_left_words_begins_at_the_right(qtbot) -> None:
     labels = ["[CLS]", "שלום", "##ים", "בית", "[SEP]"]
-    assert [token_labels.is_right_to_left(label) for label in labels] == [False, True, True, True, False]
+    assert [is_right_to_left(label) for label in labels] == [False, True, True, True, False]
     plot = put(qtbot, ArcsPlot("Arcs"))
     plot.set_layout("line")
     shown = plain(np.eye(5, dtype=np.float32), labels)

@@ -1,4 +1,4 @@
-"""Texts in another script, and characters that nobody sees."""
+"""Characters that nobody sees, that were lost, of two scripts in one word, or as wide as Chinese ones."""
 
 from __future__ import annotations
 
@@ -10,42 +10,17 @@ from engine.doctor.characters import is_mixed, on_characters, unseen_in
 from engine.doctor.finding import Finding
 from engine.doctor.part import reading_part
 from engine.events import result_of
+from engine.text.recipe import Recipe
 from engine.text.roles import Roles
 from engine.text.table import read_table, write_csv
 
 ENGLISH = [f"a plain sentence, the {place}. of many" for place in range(120)]
-SCRIPTS = (
-    "Кто написал эту книгу?",
-    "Ποιος έγραψε αυτό;",
-    "من كتب هذا الكتاب؟",
-    "यह किताब किसने लिखी",
-    "这本书是谁写的",
-)
 
 
 def found_in(folder: Path, texts: list[str]) -> dict[str, Finding]:
     write_csv(folder / "rows.csv", ("text",), [(text,) for text in texts])
     part = result_of(reading_part("rows.csv", read_table(folder / "rows.csv", header="yes"), Roles("text")))
     return {finding.kind: finding for finding in result_of(on_characters(part))}
-
-
-def test_the_few_rows_in_another_script_are_named_without_a_model(tmp_path: Path) -> None:
-    found = found_in(tmp_path, [*ENGLISH, *SCRIPTS, "1999!", "café naïve", "a 中文 word"])
-    assert set(found) == {"other_script"}
-    assert found["other_script"].rows.tolist() == [120, 121, 122, 123, 124]
-    assert "Greek" in str(found["other_script"].sentence)
-
-
-def test_latin_letters_among_chinese_ones_are_no_other_script(tmp_path: Path) -> None:
-    chinese = [f"第{place}个电影讲述了年轻人回家的故事" for place in range(60)]
-    found = found_in(
-        tmp_path, [*chinese, "跑赢A股基金9% QDII基金经理露制胜法则", "What is this film about ?"]
-    )
-    assert found["other_script"].rows.tolist() == [61]
-
-
-def test_a_table_of_two_scripts_is_none_with_odd_rows(tmp_path: Path) -> None:
-    assert not found_in(tmp_path, [*ENGLISH, *[SCRIPTS[4]] * 40])
 
 
 @pytest.mark.parametrize(
@@ -78,3 +53,26 @@ def test_lost_characters_and_words_of_two_scripts_are_named(tmp_path: Path) -> N
     )
     assert found["lost_characters"].rows.tolist() == [120] and found["mixed_words"].rows.tolist() == [121]
     assert len(found) == 2 and is_mixed("\u0410pple") and not is_mixed("Москва") and not is_mixed("naïve")
+
+
+def test_full_width_letters_and_digits_are_named_and_written_half_width(tmp_path: Path) -> None:
+    texts = ["住了５晚，ＷＩＦＩ很慢！", "住了5晚，WIFI很慢！", "好，很好。（真的）", "ｶﾀｶﾅ", "~～"]
+    found = found_in(tmp_path, texts)
+    assert set(found) == {"full_width"} and found["full_width"].rows.tolist() == [0]
+    assert "Ｉ" in str(found["full_width"].sentence) and "One text" in str(found["full_width"].sentence)
+    table = read_table(tmp_path / "rows.csv", header="yes")
+    recipe = Recipe.of(table).plus(*found["full_width"].mends)
+    mended = recipe.applied(table).frame["text"].tolist()
+    assert mended == ["住了5晚，WIFI很慢！", *texts[1:]]
+    assert not found_in(tmp_path, mended)
+
+
+def test_both_texts_of_a_pair_are_written_half_width(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    write_csv(path, ("a", "b"), [("ＡＢ", "x"), ("y", "１"), ("z", "z")])
+    table = read_table(path, header="yes")
+    part = result_of(reading_part("pairs.csv", table, Roles("a", "b")))
+    (finding,) = result_of(on_characters(part))
+    assert finding.rows.tolist() == [0, 1]
+    frame = Recipe.of(table).plus(*finding.mends).applied(table).frame
+    assert frame["a"].tolist() == ["AB", "y", "z"] and frame["b"].tolist() == ["x", "1", "z"]

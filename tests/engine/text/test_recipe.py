@@ -11,7 +11,17 @@ import pytest
 
 from engine.errors import DataError
 from engine.text.examples import examples_from
-from engine.text.recipe import DROP, EDIT, MERGE, RELABEL, TOGETHER, Recipe, RecipeStep, read_recipe
+from engine.text.recipe import (
+    DROP,
+    EDIT,
+    HALF_WIDTH,
+    MERGE,
+    RELABEL,
+    TOGETHER,
+    Recipe,
+    RecipeStep,
+    read_recipe,
+)
 from engine.text.roles import Roles
 from engine.text.table import Table, read_table, write_csv
 
@@ -165,3 +175,21 @@ def test_what_is_merged_after_a_row_was_relabelled_holds_for_that_row_too(table:
         RecipeStep(RELABEL, (1,), label="a", column="label"),
     )
     assert labels_of(recipe.applied(table)) == ["b", "a", *"bbbbb", "A "]
+
+
+def test_letters_and_digits_are_written_half_width_before_what_a_person_typed(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("text,label\nＡ５ 晚！,a\nＢ,b\nＣ,a\n", encoding="utf-8")
+    table = read_table(path)
+    step = RecipeStep(HALF_WIDTH, (0, 1), column="text", reason="full_width")
+    recipe = Recipe.of(table).plus(step).editing(1, "text", "Ｂ is a name")
+    recipe.write(tmp_path / "recipe.json")
+    read = read_recipe(tmp_path / "recipe.json")
+    assert read == recipe and "2 texts" in str(step.words())
+    cells = read.applied(table).frame["text"].tolist()
+    assert cells == ["A5 晚！", "Ｂ is a name", "Ｃ"]
+    changed = read.changing("text")
+    before = table.frame["text"].tolist()
+    assert [changed(row, cell) for row, cell in enumerate(before)] == ["A5 晚！", "Ｂ is a name", None]
+    assert read.edited(table, ["text"]).frame["text"].tolist() == cells
+    assert read.sparing([0], "text").applied(table).frame["text"].tolist() == ["Ａ５ 晚！", *cells[1:]]
