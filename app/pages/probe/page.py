@@ -5,6 +5,7 @@ An answer to an older question is never shown; while a newer one is on its way t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -53,6 +54,7 @@ from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_CHINESE_TEXT, FIRST_TEXT
+from app.work.texts_read import TextsRead, typed
 from app.work.titles import model_title
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
@@ -164,7 +166,9 @@ class ProbePage(LookingPage[ProbeState]):
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
         self.templates_view.shown.connect(self._offer_command)
+        self.templates_view.shown.connect(self.reading_changed)
         self.over_table_view.asked_changed.connect(self._offer_command)
+        self.over_table_view.asked_changed.connect(self.reading_changed)
         self.over_table_view.sentence_wanted.connect(self._look_at)
         self.inspector.model_changed.connect(self._offer_command)
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
@@ -329,6 +333,18 @@ class ProbePage(LookingPage[ProbeState]):
             other="" if self.draft.beside is None else model_title(self.draft.beside),
             data=None if table is None else table.path.name,
         )
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        tab, read = self.tabs.currentIndex(), super().texts_read
+        if tab == GAME:  # in the language that the model spells best
+            return ()
+        if tab == TEMPLATES:
+            return tuple(replace(one, texts=typed(self.templates_view.written[0])) for one in read)
+        if tab == OVER_TABLE:
+            texts = self.over_table_view.texts
+            return tuple(replace(one, texts=texts) for one in read) if texts is not None else ()
+        return read
 
     def take_state(self, state: ProbeState) -> None:
         draft = self.draft
