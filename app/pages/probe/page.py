@@ -61,9 +61,9 @@ from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
 
 TOP_CHOICES = (6, 10, 20, 50)
-FIRST_WORDS = {  # of each first text, which a new model is asked for at once
-    FIRST_TEXT: (1,),
-    FIRST_CHINESE_TEXT: (5,),
+FIRST_WORDS = {  # in each first text, which a new model is asked for at once
+    FIRST_TEXT: "doctor",
+    FIRST_CHINESE_TEXT: "所以",
 }
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
@@ -201,7 +201,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.take_text()
         question = self.draft.question
         is_new = not self.draft.steps.can_undo or (question.text != before and not self.inspector.is_given)
-        first = FIRST_WORDS.get(question.text, ())
+        first = self._first_words(question.text)
         is_first = first and question == MaskedText(question.text) and is_new
         about, past = self.draft.about, self._history
         can_guess = about is not None and about.has_masked_words
@@ -213,6 +213,12 @@ class ProbePage(LookingPage[ProbeState]):
             is_same = (last.text, last.text_pair) == (now.text, now.text_pair)
             if is_same and last.words and not now.words and all(word in known for word in last.words):
                 self.draft.begin(last.words)
+
+    def _first_words(self, text: str) -> tuple[int, ...]:
+        """Return what is hidden at first in a text that nobody has chosen; () in any other."""
+        start = text.find(FIRST_WORDS[text]) if text in FIRST_WORDS else -1
+        stop = start + len(FIRST_WORDS.get(text, ""))
+        return tuple(place for place, word in enumerate(self.draft.words) if start <= word.start < stop)
 
     def refresh(self) -> None:
         """Ask what the open tab asks, if that is new."""
