@@ -14,6 +14,7 @@ os.environ["CLOZE_LANG"] = "en"  # whatever the computer speaks
 os.environ["OMP_NUM_THREADS"] = "1"  # scikit-learn's too, and those of processes that a test starts
 import torch
 
+from engine.errors import UserError
 from engine.text import segmenter
 
 
@@ -64,11 +65,18 @@ def chinese_characters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _segmented(monkeypatch: pytest.MonkeyPatch, known: list[str]) -> Iterator[None]:
     longest_first = sorted(known, key=len, reverse=True)
     pattern = re.compile("|".join([*longest_first, "[A-Za-z0-9]+", "(?s:.)"]))
-    monkeypatch.setattr(segmenter, "segmenter_named", lambda name: pattern.findall if name else None)
-    monkeypatch.setattr(segmenter, "finds_chinese_words", lambda: bool(known))
-    segmenter.going_on.cache_clear()
+
+    def named(name: str) -> segmenter.Segment | None:
+        if name and not known:
+            raise UserError("there is no package")
+        return pattern.findall if name else None
+
+    monkeypatch.setattr(segmenter, "segmenter_named", named)
+    for kept in (segmenter.going_on, segmenter.finds_chinese_words):
+        kept.cache_clear()
     yield
-    segmenter.going_on.cache_clear()
+    for kept in (segmenter.going_on, segmenter.finds_chinese_words):
+        kept.cache_clear()
 
 
 @pytest.fixture(scope="session")
