@@ -12,10 +12,12 @@ from pytestqt.qtbot import QtBot
 from app import shipped
 from app.main_window import MainWindow
 from app.pages.embeddings.questions import TEXTS_QUESTION
+from app.pages.evaluate.state import EvaluateState
 from app.pages.predict.state import PredictState
 from app.settings import AppSettings
 from app.work.texts_read import OPEN, START, TextsRead, typed
 from engine.model.weights import save_model
+from engine.questions.labelled import LabelledTexts
 from engine.text.languages import CHINESE
 from tests.app.hand import Hand, OpenWindow, come_to_rest
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
@@ -224,3 +226,33 @@ def test_the_banner_and_the_engine_call_the_language_the_same() -> None:
     from app import unread_banner
 
     assert unread_banner.CHINESE == CHINESE
+
+
+def test_scores_are_told_over_the_texts_that_they_are_of(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    model = model_folder(tmp_path / "classifier", labels=("a", "b"))
+    rows = "".join(f"{CHINESE_TEXT} {row},{'ab'[row % 2]}\n" for row in range(20))
+    (tmp_path / "scored.csv").write_text(f"text,label\n{rows}", encoding="utf-8")
+    state = EvaluateState(model=model, texts=LabelledTexts(data=str(tmp_path / "scored.csv")))
+    assert "pieces of 20 texts are unknown to this model." in visit(window, qtbot, "evaluate", state)
+
+
+def test_pretraining_is_told_of_a_vocabulary_that_is_not_made_from_its_text(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", encoding="utf-8")
+    (tmp_path / "text.txt").write_text(f"{CHINESE_TEXT}\n" * 30, encoding="utf-8")
+    assert visit(window, qtbot, "pretrain") == ""
+    page: Any = window.page_in_view
+    page.setup.text.choose([str(tmp_path / "text.txt")], "", remember=False)
+    come_to_rest(window.session, qtbot)
+    assert window.unread.text() == "", "its vocabulary is made from the text"
+    page.setup.start.take_vocabulary(str(tmp_path / "vocab.txt"))
+    come_to_rest(window.session, qtbot)
+    assert "are unknown to this vocabulary." in window.unread.text()
+    hand = Hand(window, qtbot)
+    assert hand.said("unread_banner_action_1") == "Make one from the text"
+    hand.click("unread_banner_action_1")
+    come_to_rest(window.session, qtbot)
+    assert page.setup.start.learns_vocabulary and window.unread.text() == ""
