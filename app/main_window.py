@@ -43,6 +43,7 @@ from app.remembered import keep_model, keep_table, reopen_model, reopen_table
 from app.session import Session
 from app.status_bar import StatusBar
 from app.thread_bar import ThreadBar
+from app.unread_banner import UnreadBanner
 from app.work.job import Job
 from app.work.later import later
 from app.work.page_state import PageState
@@ -127,10 +128,11 @@ class MainWindow(QMainWindow):
         centre = QWidget()
         set_role(centre, "page")
         self.banner = Banner(name="crash_banner")
+        self.unread = UnreadBanner(self.session)
         self._banner_row = row(self.banner, margins=(PAGE_MARGIN, 0, PAGE_MARGIN, 0))
         self.bar = ThreadBar(self.session)
         self.bar.palette_wanted.connect(self.open_palette)
-        self.stage = column(self.bar, self._banner_row, (self._pages, 1), gap=0)
+        self.stage = column(self.bar, self._banner_row, self.unread.place, (self._pages, 1), gap=0)
         row(self.rail, (self.stage, 1), gap=0, parent=centre)
         self.setCentralWidget(centre)
         self.status = StatusBar(self.session)
@@ -228,6 +230,7 @@ class MainWindow(QMainWindow):
     def _connect_page(self, key: str, page: Any) -> None:
         if key == self.current_page:
             self.bar.show_page(key, page)
+            self.unread.show_page(page)
         page.header.share.page_wanted.connect(self.share_page)
         if key == "welcome":
             page.tour_wanted.connect(self.start_tour)
@@ -295,7 +298,8 @@ class MainWindow(QMainWindow):
         self._hold_again(bare)
         self.rail.setVisible(not bare)
         self.status.setVisible(not bare)
-        self.banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
+        for banner in (self.banner, self.unread):
+            banner.setMaximumHeight(0 if bare else MOST_HEIGHT)
 
     def _hold_again(self, bare: bool) -> None:
         """Have the model and the text in hand again that were there before a lecture or the tour brought its
@@ -338,6 +342,7 @@ class MainWindow(QMainWindow):
     def _show_place(self, key: str) -> None:
         self.rail.set_current(key)
         self.bar.show_page(key, self._pages.page_made(key))
+        self.unread.show_page(self._pages.page_made(key))
 
     def reopen(self) -> None:
         """Open the table and choose the model that were there when the last window closed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import pytest
 os.environ["CLOZE_LANG"] = "en"  # whatever the computer speaks
 os.environ["OMP_NUM_THREADS"] = "1"  # scikit-learn's too, and those of processes that a test starts
 import torch
+
+from engine.errors import UserError
+from engine.text import segmenter
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -43,6 +47,36 @@ def one_thread() -> None:
     """Take back what a test before set."""
     if torch.get_num_threads() != 1:
         torch.set_num_threads(1)
+
+
+@pytest.fixture
+def chinese_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let a few Chinese words be found whole, as a segmenter finds them, whatever is installed."""
+    known = "因为 下雨 所以 我们 没有 银行 苹果 苹果树 苹果公司 中国 人民 北京 电影 酒店 房间"
+    yield from _segmented(monkeypatch, known.split())
+
+
+@pytest.fixture
+def chinese_characters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let nothing find Chinese words, as where the package for it is not installed."""
+    yield from _segmented(monkeypatch, [])
+
+
+def _segmented(monkeypatch: pytest.MonkeyPatch, known: list[str]) -> Iterator[None]:
+    longest_first = sorted(known, key=len, reverse=True)
+    pattern = re.compile("|".join([*longest_first, "[A-Za-z0-9]+", "(?s:.)"]))
+
+    def named(name: str) -> segmenter.Segment | None:
+        if name and not known:
+            raise UserError("there is no package")
+        return pattern.findall if name else None
+
+    monkeypatch.setattr(segmenter, "segmenter_named", named)
+    for kept in (segmenter.going_on, segmenter.finds_chinese_words):
+        kept.cache_clear()
+    yield
+    for kept in (segmenter.going_on, segmenter.finds_chinese_words):
+        kept.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QWidget
 from app.look.page import Page
 from app.plots.figure import Figure
 from app.work.page_state import PageState, State
+from app.work.texts_read import TextsRead
 from engine.errors import UserError
 
 
@@ -57,6 +58,7 @@ class StatedPage(Page, Generic[State]):
     """
 
     in_bar_changed = Signal()
+    reading_changed = Signal()  # what it has read, where nothing in the bar has changed
     state_kind: ClassVar[type[PageState]]
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -118,6 +120,13 @@ class StatedPage(Page, Generic[State]):
     def in_bar(self) -> InBar:
         """What the bar has to name; a page that overrides it emits `in_bar_changed`."""
         return InBar()
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        """What the page has a model or a vocabulary read, the most important first; the banner over it says
+        where that is not read. A page that overrides it emits `reading_changed`.
+        """
+        return ()
 
     def goes_on_with(self, state: State) -> bool:
         """Whether a state that was kept at the last close is of the model and text that are in hand now."""

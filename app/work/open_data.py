@@ -20,6 +20,7 @@ from app.work.known_runs import KnownRuns
 from app.work.later import later
 from app.work.mends import Mends, kept_recipe
 from app.work.model_choice import ModelChoice
+from app.work.texts_read import START, UNCUT, FileTexts, TableTexts, TextsRead
 from app.work.worker import Channel, Workers
 from engine.errors import DataError
 from engine.events import Event, Progress, Steps
@@ -131,6 +132,25 @@ class OpenData(QObject):
         if self.task_file is not None:
             return self.task_file.task
         return self.task or (self.summary.task if self.summary is not None else "")
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        """The texts, by the model that is to be trained on them; none without both."""
+        model, content = self._model, None if self.task_file is None else self.task_file.content
+        texts: FileTexts | TableTexts | None = None
+        if content is not None:
+            texts = FileTexts(content, content.texts, content.num_examples)
+        elif self.table is not None and self.roles is not None and self.roles.text:
+            texts = TableTexts(self.table, self.roles.text, self.roles.text_pair, self.mends.recipe)
+        if model.chosen is None or texts is None:
+            return ()
+        is_cut = content is None and not (self.table_summary is not None and self.table_summary.reads_windows)
+        length, take = model.max_length if is_cut else UNCUT, model.choose
+        return (
+            TextsRead(
+                model.chosen.wordpiece, texts, length, deed=START, take=lambda folder: take(str(folder))
+            ),
+        )
 
     def values(self) -> dict[str, Any]:
         """Return the settings of a run that are known of the data, flat."""

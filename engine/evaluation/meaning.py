@@ -22,6 +22,7 @@ from engine.inspect.embeddings.vectors import Floats, PoolingConfig, embed
 from engine.inspect.loaded_model import LoadedModel
 from engine.model.info import read_info
 from engine.text.listed import ListedRows
+from engine.text.segmenter import finds_chinese_words
 
 Groups = npt.NDArray[np.int64]
 MOST_TEXTS = 50_000  # whose vectors are computed
@@ -91,7 +92,7 @@ def _called(listed: ListedRows, groups: Groups) -> Steps[list[str]]:
             words = set(words_of(listed.texts[place]))
             if listed.pairs is not None:
                 words.update(words_of(listed.pairs[place]))
-            seen[groups[place]].update(word for word in words if len(word) > 3 or word >= "\u3040")
+            seen[groups[place]].update(filter(_names, words))
         yield Beat()
     sizes = np.bincount(groups, minlength=count)
     every = Counter[str]()
@@ -109,6 +110,13 @@ def _called(listed: ListedRows, groups: Groups) -> Steps[list[str]]:
         name = ", ".join(best) or f"{group + 1}"
         names.append(name if name not in names else f"{name} ({group + 1})")
     return names
+
+
+def _names(word: str) -> bool:
+    """Whether a group can be called by a word: it is not as short as the small words of its language."""
+    if word < "\u3040":
+        return len(word) > 3
+    return len(word) > 1 or not finds_chinese_words()
 
 
 def _excess(share: float, other: float) -> float:

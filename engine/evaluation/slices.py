@@ -7,7 +7,6 @@ twenty. The counts that are told are those of all texts.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from engine.evaluation.report import Groups, groups_of
 from engine.evaluation.statistics import Numbers, holm
 from engine.events import Progress, Steps
 from engine.text.languages import language_of, usual_languages
+from engine.text.segmenter import word_spans
 from engine.train.metrics import wilson_interval
 
 # E texts, G groups of texts that repeat one another, M slices
@@ -38,9 +38,6 @@ MOST_FOUND = 30
 NUM_LENGTHS = 8
 ALARM = 0.05
 _TEXTS_AT_ONCE = 2048
-_WORD = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:['’][^\W_]+)*"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +75,9 @@ class Slice:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text without case; of Chinese and Japanese, characters."""
-    return _WORD.findall(text.casefold())
+    """Return the words of a text without case, as `word_spans` finds them."""
+    text = text.casefold()
+    return [text[start:stop] for start, stop in word_spans(text)]
 
 
 def has_word(text: str, wanted: str) -> bool:

@@ -152,6 +152,12 @@ class Question(Generic[Found]):
             words.append("--")  # else it would be read as a flag
         return shlex.join(words + texts)
 
+    def texts_named(self) -> tuple[str, ...]:
+        """Return the texts that stand on the line itself."""
+        found = (getattr(self, field.name) for field, flag in _flagged(type(self)) if flag.is_text)
+        each = (one if isinstance(one, tuple) else (one or "",) for one in found)
+        return tuple(text for some in each for text in some if text.strip())
+
     # ---- in a file
 
     def to_json(self) -> dict[str, Any]:

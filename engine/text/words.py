@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.text.segmenter import going_on
 from engine.text.tokenizer import Encoding
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as BERT's basic split sees it; a Chinese character and a punctuation mark are words too.
+    """A word as BERT's basic split sees it, a Chinese one whole (see `engine.text.segmenter`); a punctuation
+    mark is a word too.
 
     text: as it was typed. start, stop: its characters within its own text. segment: 0 for A, 1 for B.
     pieces: positions of its tokens, [CLS] is 0.
@@ -23,20 +25,32 @@ class Word:
 
 
 def words_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tuple[Word, ...]:
-    """Return the words of a text or pair, in order; special tokens are none.
+    """Return the words of a text or pair, in order, Chinese ones whole; special tokens are none."""
+    return _joined(encoding, (text, text_pair or ""), (going_on(text), going_on(text_pair or "")))
+
+
+def parts_of(encoding: Encoding, text: str, text_pair: str | None = None) -> tuple[Word, ...]:
+    """Return the words of a text or pair, in order, each Chinese character by itself.
 
     A piece that goes on with the word before it is of that word, and so is one that is from a character of
     it: … may be three pieces. A special token that was typed, such as [MASK], is a word: it has characters. A
     piece of nothing but a space is of no word.
     """
-    texts = (text, text_pair or "")
+    return _joined(encoding, (text, text_pair or ""), (frozenset(), frozenset()))
+
+
+def _joined(
+    encoding: Encoding, texts: tuple[str, str], inside: tuple[frozenset[int], frozenset[int]]
+) -> tuple[Word, ...]:
+    """Return the words. Args: inside: the places in each text that go on with a Chinese word."""
     words: list[Word] = []
     for position, continues in enumerate(encoding.continues):
         segment, (start, stop) = encoding.token_type_ids[position], encoding.offsets[position]
         if encoding.special_tokens_mask[position] or start == stop:
             continue
         before = words[-1] if words and words[-1].segment == segment else None
-        if before and (before.stop > start or (continues and before.stop == start)):
+        goes_on = (continues or start in inside[segment]) and before is not None and before.stop == start
+        if before and (before.stop > start or goes_on):
             first = words.pop()
             start, pieces = first.start, (*first.pieces, position)
         else:

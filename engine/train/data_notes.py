@@ -7,6 +7,10 @@ keeps what it noted, so what was counted then is what is shown of it ever after.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from engine.errors import Sentence, marked
 from engine.events import Beat, Event, Noted
@@ -20,6 +24,8 @@ from engine.text.example_rows import (
     text_keys,
 )
 from engine.text.table import BadLine
+from engine.text.tokenizer import Tokenizer
+from engine.text.unknown import unknown_in
 
 MUCH_IS_CUT = 0.05  # share of the training texts
 FEW_STEPS = 15  # that learn little, whatever the rate
@@ -165,6 +171,15 @@ def on_cut(num_cut: int, num_train: int, max_length: int) -> Iterator[Event]:
             "{cut:,} of {total:,} training texts are longer than {length} pieces and are truncated.",
         )
         yield _noted(template, cut=num_cut, total=num_train, length=max_length)
+
+
+def on_unknown(
+    tokenizer: Tokenizer, input_ids: npt.NDArray[np.integer[Any]], num_texts: int
+) -> Iterator[Event]:
+    """Tell where many pieces of some texts are unknown. Args: input_ids: (N,) of all of them, as cut."""
+    said = unknown_in(tokenizer, input_ids, num_texts).said()
+    if said is not None:
+        yield Noted(sentence=said)
 
 
 def on_steps(num_steps: int, *, has_ways: bool = False) -> Iterator[Noted]:

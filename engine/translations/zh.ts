@@ -2653,10 +2653,6 @@
         <translation>用它微调</translation>
     </message>
     <message>
-        <source>Get a model…</source>
-        <translation>获取模型…</translation>
-    </message>
-    <message>
         <source>Give the texts labels by keys, or choose a label column below</source>
         <translation>用快捷键给文本加标签，或在下方选择标签列</translation>
     </message>
@@ -4470,6 +4466,10 @@
         <translation>模型给你的“{word}”的概率为 {share}，排第 {rank}。</translation>
     </message>
     <message>
+        <source>It gave your “{word}” {share}.</source>
+        <translation>模型给你的“{word}”的概率为 {share}。</translation>
+    </message>
+    <message>
         <source>It was “{word}”.</source>
         <translation>是“{word}”。</translation>
     </message>
@@ -4496,6 +4496,10 @@
     <message>
         <source>The model gave it {share}, as its guess number {rank}.</source>
         <translation>模型给它的概率为 {share}，在猜测中排第 {rank}。</translation>
+    </message>
+    <message>
+        <source>The model gave it {share}.</source>
+        <translation>模型给它的概率为 {share}。</translation>
     </message>
     <message>
         <source>The model’s guesses</source>
@@ -9232,6 +9236,10 @@ more similar</source>
         <translation>训练继续后才会回答。</translation>
     </message>
     <message>
+        <source>Make one from the text</source>
+        <translation>用这些文本生成词表</translation>
+    </message>
+    <message>
         <source>Pretrain</source>
         <translation>预训练</translation>
     </message>
@@ -11595,6 +11603,10 @@ more similar</source>
         <translation>点击可掩盖整个词</translation>
     </message>
     <message>
+        <source>Chinese words are masked whole with one more package: {command}</source>
+        <translation>再安装一个包即可整词掩盖中文词：{command}</translation>
+    </message>
+    <message>
         <source>Forget these questions</source>
         <translation>清除这些提问</translation>
     </message>
@@ -11641,6 +11653,10 @@ more similar</source>
     <message>
         <source>click a word to mask it</source>
         <translation>点击一个词即可掩盖</translation>
+    </message>
+    <message>
+        <source>each Chinese character is a word here</source>
+        <translation>这里每个汉字算一个词</translation>
     </message>
     <message>
         <source>not in the vocabulary: the model reads {piece}</source>
@@ -14674,6 +14690,45 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>UnreadBanner</name>
+    <message>
+        <source>Ask the Chinese family</source>
+        <translation>询问中文家族</translation>
+    </message>
+    <message>
+        <source>Ask the English family</source>
+        <translation>询问英文家族</translation>
+    </message>
+    <message>
+        <source>Find a model</source>
+        <translation>找一个模型</translation>
+    </message>
+    <message>
+        <source>Fine-tune a Chinese one</source>
+        <translation>微调中文模型</translation>
+    </message>
+    <message>
+        <source>Fine-tune an English one</source>
+        <translation>微调英文模型</translation>
+    </message>
+    <message>
+        <source>Open a Chinese one</source>
+        <translation>打开中文模型</translation>
+    </message>
+    <message>
+        <source>Open an English one</source>
+        <translation>打开英文模型</translation>
+    </message>
+    <message>
+        <source>Start from a Chinese one</source>
+        <translation>从中文模型开始</translation>
+    </message>
+    <message>
+        <source>Start from an English one</source>
+        <translation>从英文模型开始</translation>
+    </message>
+</context>
+<context>
     <name>VectorRows</name>
     <message>
         <source>{piece}, {vector}, number {number}: {value}</source>
@@ -15693,8 +15748,8 @@ meaning | sentence colours it.</source>
         <translation>{lines}，另有 {count} 行</translation>
     </message>
     <message>
-        <source>{share} of pieces are [UNK], so the model’s vocabulary does not suit these texts.</source>
-        <translation>{share} 的词片是 [UNK]，说明模型的词表不适合这些文本。</translation>
+        <source>{share} of pieces are [UNK].</source>
+        <translation>{share} 的词片是 [UNK]。</translation>
     </message>
     <message>
         <source>{share} of texts are truncated at {length} pieces.</source>
@@ -18088,6 +18143,10 @@ meaning | sentence colours it.</source>
         <translation>模型文件夹，或 new:PRESET（tiny、mini、small、medium、base、large）。</translation>
     </message>
     <message>
+        <source>A model for one language knows few words of another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A model for one script can hardly read another.</source>
         <translation>为一种文字训练的模型几乎读不懂另一种。</translation>
     </message>
@@ -18416,12 +18475,20 @@ meaning | sentence colours it.</source>
         <translation>添加的模型按原样读取每个句子。判断回答时不区分大小写。由多个词片构成的词，它们答不出来。</translation>
     </message>
     <message>
+        <source>Afrikaans</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>After the last layer, seven of the eight have their nearest neighbour in their own sense. The other words decided which bank is meant.</source>
         <translation>最后一层之后，八个中有七个的最近邻与自己词义相同。是其他的词决定了指哪个 bank。</translation>
     </message>
     <message>
         <source>Agreement across a distance: the keys are there, not the cabinet.</source>
         <translation>远距离的一致：在那里的是 keys，不是 cabinet。</translation>
+    </message>
+    <message>
+        <source>Albanian</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>All measures</source>
@@ -18656,6 +18723,10 @@ meaning | sentence colours it.</source>
         <translation>正在计算归因</translation>
     </message>
     <message>
+        <source>Azerbaijani</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>B does not follow A</source>
         <translation>B 不接在 A 后</translation>
     </message>
@@ -18768,6 +18839,10 @@ meaning | sentence colours it.</source>
         <translation>基线</translation>
     </message>
     <message>
+        <source>Basque</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Batch size</source>
         <translation>批大小</translation>
     </message>
@@ -18778,6 +18853,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Before: it guesses words</source>
         <translation>微调之前：它猜词</translation>
+    </message>
+    <message>
+        <source>Belarusian</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Bengali</source>
@@ -18886,6 +18965,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Cannot continue a text, and guesses each blank on its own.</source>
         <translation>不能续写文本，并且各空分别猜测。</translation>
+    </message>
+    <message>
+        <source>Catalan</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Cells of binary data: {count}. They are read as empty.</source>
@@ -19148,6 +19231,10 @@ meaning | sentence colours it.</source>
         <translation>先对比样本对，再回归</translation>
     </message>
     <message>
+        <source>Convert the file to one form, or exclude these rows.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Converting to 8-bit numbers</source>
         <translation>正在转换为 8 位数</translation>
     </message>
@@ -19180,8 +19267,20 @@ meaning | sentence colours it.</source>
         <translation>计数不知道相似，向量知道。离“river”最近的词，在 CBOW 和 skip-gram 中是“lake”，在 GloVe 中是“rivers”。</translation>
     </message>
     <message>
+        <source>Croatian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Cyrillic letters</source>
         <translation>西里尔字母</translation>
+    </message>
+    <message>
+        <source>Czech</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Danish</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Data</source>
@@ -19408,6 +19507,10 @@ meaning | sentence colours it.</source>
         <translation>根据 {labelled:,} 条带标签的文本（含重复）以及模型对其余文本的回答估计。模型的错误在随机抽取的 {held:,} 条文本上统计。</translation>
     </message>
     <message>
+        <source>Estonian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Ettin: a small ModernBERT for a computer without a GPU</source>
         <translation>Ettin：小型 ModernBERT，适合没有 GPU 的计算机</translation>
     </message>
@@ -19540,6 +19643,10 @@ meaning | sentence colours it.</source>
         <translation>找到了 sentence-transformers 的文件。文本向量由其中的池化方式（{pooling}）生成。</translation>
     </message>
     <message>
+        <source>Filipino</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Filling</source>
         <translation>正在填空</translation>
     </message>
@@ -19598,6 +19705,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Fine-tuning runs for each stage: with the training seed, the next one, and so on.</source>
         <translation>每个阶段的微调次数：第一次用训练的随机种子，第二次用下一个，依此类推。</translation>
+    </message>
+    <message>
+        <source>Finnish</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>First length</source>
@@ -19740,6 +19851,10 @@ meaning | sentence colours it.</source>
         <translation>这里 GPT 只读到“The capital of”，“france”排第 8。ELMo 从两侧各读一半：第 9。BERT 一次读完整句：第 1。在 500 个句子上，GPT 填对 29%，BERT 41%，ELMo 44%。</translation>
     </message>
     <message>
+        <source>Galician</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Georgian</source>
         <translation>格鲁吉亚语</translation>
     </message>
@@ -19844,6 +19959,10 @@ meaning | sentence colours it.</source>
         <translation>隐藏的工作表除非选中，否则不读取：{names}。</translation>
     </message>
     <message>
+        <source>Hindi</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>How BERT reads a sentence</source>
         <translation>BERT 如何读一个句子</translation>
     </message>
@@ -19912,6 +20031,14 @@ meaning | sentence colours it.</source>
         <translation>如何核实</translation>
     </message>
     <message>
+        <source>Hungarian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Icelandic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>If it is a table after all, choose its separator.</source>
         <translation>如果它其实是表格，请选择分隔符。</translation>
     </message>
@@ -19942,6 +20069,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Ignored when opened, because BERT has no use for them here: {names}.</source>
         <translation>打开时已忽略，因为 BERT 在这里用不到：{names}。</translation>
+    </message>
+    <message>
+        <source>In a sample of {count:,} of {texts:,} texts, {unknown:,} of {total:,} characters are read in parts by {reader}.</source>
+        <translation>从 {texts:,} 条文本中抽样 {count:,} 条：{total:,} 个字符中有 {unknown:,} 个被{reader}拆开来读。</translation>
+    </message>
+    <message>
+        <source>In a sample of {count:,} of {texts:,} texts, {unknown:,} of {total:,} pieces are unknown to {reader}.</source>
+        <translation>从 {texts:,} 条文本中抽样 {count:,} 条：{total:,} 个词片中有 {unknown:,} 个是{reader}不认识的。</translation>
     </message>
     <message>
         <source>In one text of {name}, a tenth or more of the pieces are unknown, [UNK].</source>
@@ -19998,6 +20133,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Interval</source>
         <translation>区间</translation>
+    </message>
+    <message>
+        <source>Irish</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Is the question answered?</source>
@@ -20136,6 +20275,10 @@ meaning | sentence colours it.</source>
         <translation>直到最后才合并两侧。</translation>
     </message>
     <message>
+        <source>Kazakh</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Keep intermediate weights</source>
         <translation>保留中间权重</translation>
     </message>
@@ -20236,6 +20379,10 @@ meaning | sentence colours it.</source>
         <translation>拉丁字母</translation>
     </message>
     <message>
+        <source>Latvian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Layer 1, head 1, after minus before: of its four heads the one that changed most. [CLS] now looks more at “moving” (+52 percentage points) and less at “film” (−71). Every head changed: on average a piece moved 49 to 65 % of its attention. Where a head looks is not yet why it answers.</source>
         <translation>第 1 层第 1 头，微调后减去微调前：四个头中变化最大的一个。[CLS] 现在更多看向“moving”（+52 个百分点），更少看向“film”（−71）。每个头都变了：平均每个词片移动了 49% 至 65% 的注意力。但头看向哪里，还不是模型这样回答的原因。</translation>
     </message>
@@ -20286,6 +20433,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Let the classifier read a learned mix of all layers instead of the last one, as Peters et al. 2018 did with ELMo. It helps most with a frozen encoder. Other tools do not know it.</source>
         <translation>让分类器读取学到的各层混合，而不是最后一层，就像 Peters et al. 2018 对 ELMo 所做的那样。编码器冻结时帮助最大。其他工具不支持这种混合。</translation>
+    </message>
+    <message>
+        <source>Letters and digits of one text written half-width</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Letters and digits of {count:,} texts written half-width</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Licence and origin of the data: unknown to the run. Fill them in.</source>
@@ -20552,6 +20707,10 @@ meaning | sentence colours it.</source>
         <translation>文本看起来是按固定宽度换行的。直到下一个空行为止，各行合并在一起。</translation>
     </message>
     <message>
+        <source>Lithuanian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Log-odds</source>
         <translation>对数几率</translation>
     </message>
@@ -20608,6 +20767,10 @@ meaning | sentence colours it.</source>
         <translation>MacBERT：学习时用近义词代替 [MASK] 的 BERT</translation>
     </message>
     <message>
+        <source>Macedonian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Made lower case.</source>
         <translation>已转为小写。</translation>
     </message>
@@ -20616,8 +20779,16 @@ meaning | sentence colours it.</source>
         <translation>由 {cloze}（Apache-2.0）于 {date} 生成。本文件不从任何地方加载内容。</translation>
     </message>
     <message>
+        <source>Malay</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Many languages</source>
         <translation>多种语言</translation>
+    </message>
+    <message>
+        <source>Marathi</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Mask other tokens each time a text comes round, instead of the same ones.</source>
@@ -20800,6 +20971,10 @@ meaning | sentence colours it.</source>
         <translation>标签数上限</translation>
     </message>
     <message>
+        <source>Most models take them for other characters than the half-width ones.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Most readers stumble over the last word. Does a model stumble too?</source>
         <translation>多数读者会在最后一个词上卡住。模型也会吗？</translation>
     </message>
@@ -20850,6 +21025,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Neighbours in a bag</source>
         <translation>装进袋子的邻词</translation>
+    </message>
+    <message>
+        <source>Nepali</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>New layers</source>
@@ -20938,6 +21117,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>No model learns tags of words along. Texts come spread over the table, and some at random.</source>
         <translation>没有模型边标边学词的标记。文本取自表格各处，其中一部分随机抽取。</translation>
+    </message>
+    <message>
+        <source>No model that ships with Cloze reads {language}.</source>
+        <translation>Cloze 自带的模型都不能读{language}。</translation>
     </message>
     <message>
         <source>No model was chosen. Give a model folder, or new:mini for random weights.</source>
@@ -21070,6 +21253,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>None of the {num_rows:,} rows can be used. {first}</source>
         <translation>{num_rows:,} 行都无法使用。{first}</translation>
+    </message>
+    <message>
+        <source>Norwegian</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Not confirmed here</source>
@@ -21380,8 +21567,20 @@ meaning | sentence colours it.</source>
         <translation>已按你的选择排除 {name} 的 1 行。</translation>
     </message>
     <message>
+        <source>One row of {name} is in another language than the rest ({usual}): {others}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>One row of {name} is in another script than the rest ({usual}): {others}.</source>
         <translation>{name} 有 1 行所用的文字与其余各行（{usual}）不同：{others}。</translation>
+    </message>
+    <message>
+        <source>One row of {name} is in simplified characters, the rest in traditional ones.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One row of {name} is in traditional characters, the rest in simplified ones.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>One row of {name} repeats a text of an earlier row.</source>
@@ -21432,6 +21631,10 @@ meaning | sentence colours it.</source>
         <translation>{name} 有 1 条文本含有混用两种文字中相似字母的词。</translation>
     </message>
     <message>
+        <source>One text of {name} has full-width letters or digits: {characters}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>One text of {name} has more than one label.</source>
         <translation>{name} 有 1 条文本有不止一个标签。</translation>
     </message>
@@ -21466,6 +21669,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>One text says nothing about a difference.</source>
         <translation>一条文本说明不了差异。</translation>
+    </message>
+    <message>
+        <source>One that ships reads {language}: --model {name}</source>
+        <translation>自带的模型中有一个能读{language}：--model {name}</translation>
     </message>
     <message>
         <source>One validation row. No text is shared with training.</source>
@@ -21548,6 +21755,10 @@ meaning | sentence colours it.</source>
         <translation>Parquet 文件</translation>
     </message>
     <message>
+        <source>Pashto</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Perplexity per word: each word is masked with all its pieces, which come back from left to right. It compares only models that lose the same of a word, such as its capitals.</source>
         <translation>每词困惑度：掩盖一个词的所有词片，再从左到右逐个还原。只有读词时丢失的信息相同（例如都不区分大小写）的模型才能相互比较。</translation>
     </message>
@@ -21570,6 +21781,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Perplexity, words in the blanks</source>
         <translation>困惑度，空中的词</translation>
+    </message>
+    <message>
+        <source>Persian</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Pieces</source>
@@ -21816,6 +22031,10 @@ meaning | sentence colours it.</source>
         <translation>RoBERTa-wwm-ext：按 RoBERTa 的方式训练的 BERT，采用全词掩码</translation>
     </message>
     <message>
+        <source>Romanian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Row {line} of {path} is empty or missing, so it cannot be the header.</source>
         <translation>{path} 第 {line} 行是空的或不存在，不能作表头。</translation>
     </message>
@@ -21956,6 +22175,10 @@ meaning | sentence colours it.</source>
         <translation>分隔符</translation>
     </message>
     <message>
+        <source>Serbian</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Set the first line as the header.</source>
         <translation>把第一行设为表头。</translation>
     </message>
@@ -22026,6 +22249,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Skipped because they are alone in their class: {count:,}.</source>
         <translation>所在类别只有一条文本，因此跳过：{count:,} 条。</translation>
+    </message>
+    <message>
+        <source>Slovak</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Slovenian</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Small models often expect the same words with “not” as without it.</source>
@@ -22150,6 +22381,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Such labels are often wrong, or the text does not decide them.</source>
         <translation>这样的标签往往是错的，或者文本不足以判断。</translation>
+    </message>
+    <message>
+        <source>Swahili</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Swedish</source>
@@ -23336,6 +23571,10 @@ meaning | sentence colours it.</source>
         <translation>文本拆分为词、数字和符号。空格归入它后面的词，写作 Ġ。每一部分按字节读取，最常见的字节对最先合并。</translation>
     </message>
     <message>
+        <source>The text is unknown to {reader}.</source>
+        <translation>{reader}不认识这段文本。</translation>
+    </message>
+    <message>
         <source>The text named {name} is empty.</source>
         <translation>名为 {name} 的文本是空的。</translation>
     </message>
@@ -23836,6 +24075,10 @@ meaning | sentence colours it.</source>
         <translation>用时：{seconds:,.0f} 秒，设备：{device}</translation>
     </message>
     <message>
+        <source>To a model, the two forms of a character have nothing in common.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>To export ONNX, install three more packages: pip install {what}.</source>
         <translation>要导出 ONNX，还需安装三个软件包：pip install {what}。</translation>
     </message>
@@ -24052,6 +24295,10 @@ meaning | sentence colours it.</source>
         <translation>请先解压。</translation>
     </message>
     <message>
+        <source>Urdu</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Use</source>
         <translation>用法</translation>
     </message>
@@ -24130,6 +24377,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Weights, sha256</source>
         <translation>权重 sha256</translation>
+    </message>
+    <message>
+        <source>Welsh</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>What BERT cannot do</source>
@@ -24346,6 +24597,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Write its data as CSV or JSON lines from Python first.</source>
         <translation>请先用 Python 把数据写成 CSV 或 JSON lines。</translation>
+    </message>
+    <message>
+        <source>Write them half-width, here and in the texts that the model will read.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Write this page again</source>
@@ -25760,6 +26015,10 @@ meaning | sentence colours it.</source>
         <translation>此模型</translation>
     </message>
     <message>
+        <source>this vocabulary</source>
+        <translation>此词表</translation>
+    </message>
+    <message>
         <source>tokenizer.json sets {name} to {value}. This is ignored, because BERT uses {usual}.</source>
         <translation>tokenizer.json 把 {name} 设为 {value}。已忽略此设置，因为 BERT 采用 {usual}。</translation>
     </message>
@@ -26040,8 +26299,20 @@ meaning | sentence colours it.</source>
         <translation>已按你的选择排除 {name} 的 {count:,} 行。</translation>
     </message>
     <message>
+        <source>{count:,} rows of {name} are in another language than the rest ({usual}): {others}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{count:,} rows of {name} are in another script than the rest ({usual}): {others}.</source>
         <translation>{name} 有 {count:,} 行所用的文字与其余各行（{usual}）不同：{others}。</translation>
+    </message>
+    <message>
+        <source>{count:,} rows of {name} are in simplified characters, the rest in traditional ones.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count:,} rows of {name} are in traditional characters, the rest in simplified ones.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{count:,} rows of {name} are near-duplicates of a row above them.</source>
@@ -26124,6 +26395,10 @@ meaning | sentence colours it.</source>
         <translation>{name} 有 {count:,} 条文本含有 �，那里丢失了一个字符。</translation>
     </message>
     <message>
+        <source>{count:,} texts of {name} have full-width letters or digits: {characters}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{count:,} texts of {name} have more than one label.</source>
         <translation>{name} 有 {count:,} 条文本有不止一个标签。</translation>
     </message>
@@ -26150,6 +26425,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count:,} {texts}</source>
         <translation>{texts}（{count:,}）</translation>
+    </message>
+    <message>
+        <source>{count} characters ({pieces}), filled in from left to right. This is the product of their shares, each guessed with those before it in view.</source>
+        <translation>{count} 个字（{pieces}），从左到右依次填入。这里是各字概率之积，猜每个字时都能看到它前面的字。</translation>
     </message>
     <message>
         <source>{count} documents are longer than {most} characters. Each continues as another.</source>
@@ -27728,6 +28007,22 @@ meaning | sentence colours it.</source>
         <translation>{train} 个训练行，{validation} 个验证行，{test} 个测试行</translation>
     </message>
     <message>
+        <source>{unknown:,} of {total:,} characters are read in parts by {reader}.</source>
+        <translation>{total:,} 个字符中有 {unknown:,} 个被{reader}拆开来读。</translation>
+    </message>
+    <message>
+        <source>{unknown:,} of {total:,} characters of {count:,} texts are read in parts by {reader}.</source>
+        <translation>{count:,} 条文本的 {total:,} 个字符中有 {unknown:,} 个被{reader}拆开来读。</translation>
+    </message>
+    <message>
+        <source>{unknown:,} of {total:,} pieces are unknown to {reader}.</source>
+        <translation>{total:,} 个词片中有 {unknown:,} 个是{reader}不认识的。</translation>
+    </message>
+    <message>
+        <source>{unknown:,} of {total:,} pieces of {count:,} texts are unknown to {reader}.</source>
+        <translation>{count:,} 条文本的 {total:,} 个词片中有 {unknown:,} 个是{reader}不认识的。</translation>
+    </message>
+    <message>
         <source>{value:+8.2f} beside its prior</source>
         <translation type="unfinished"></translation>
     </message>
@@ -28703,6 +28998,10 @@ meaning | sentence colours it.</source>
         <translation>合并</translation>
     </message>
     <message>
+        <source>Write half-width</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>a label without training rows</source>
         <translation>没有训练行的标签</translation>
     </message>
@@ -28751,6 +29050,14 @@ meaning | sentence colours it.</source>
         <translation>已修正</translation>
     </message>
     <message>
+        <source>full-width letters or digits</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in another language</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>in another script</source>
         <translation>用另一种文字写成</translation>
     </message>
@@ -28783,8 +29090,16 @@ meaning | sentence colours it.</source>
         <translation>第二位标注者</translation>
     </message>
     <message>
+        <source>simplified characters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>suspected labels</source>
         <translation>可疑的标签</translation>
+    </message>
+    <message>
+        <source>traditional characters</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

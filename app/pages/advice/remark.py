@@ -27,7 +27,7 @@ class AdviceLine:
     lines: whether it is about lines that are no rows. mend: a setting, and what a click would set it to;
     offer: what that click is called, where its page does not know.
     kind: of the doctor's finding that says the same. more: why it matters and what can be done. steps: mends
-    that a click adds to the recipe; taken: one that a click takes back. page: another one that has a way out.
+    that a click adds to the recipe; taken: one that a click takes back.
     """
 
     level: str
@@ -38,7 +38,6 @@ class AdviceLine:
     mend: tuple[str, Any] | None = None
     offer: str = ""
     finding: Finding | None = field(default=None, compare=False)
-    page: str = ""
     kind: str = ""
     more: str = field(default="", compare=False)
     steps: tuple[RecipeStep, ...] = field(default=(), compare=False)

@@ -21,6 +21,7 @@ from engine.text.label_kinds import is_of_another_task
 from engine.text.labels import MOST_SPELLINGS, spelling_words
 from engine.text.roles import Roles
 from engine.text.table import BadLine, Table
+from engine.text.unknown import MUCH
 from engine.train.data_notes import MUCH_IS_CUT
 
 translate = QCoreApplication.translate
@@ -28,7 +29,7 @@ translate = QCoreApplication.translate
 MOST_LINES = 5  # line numbers named in a remark
 EVEN = 1.25  # called balanced while the largest label has at most this many times the rows of the smallest
 UNBALANCED = 10  # from here on accuracy hides the smallest
-MUCH_UNKNOWN = 0.01
+FEW_UNKNOWN = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,15 +317,15 @@ def cut_texts(counted: CountedTable) -> Iterator[AdviceLine]:
 
 
 def _unknown_pieces(counted: CountedTable) -> Iterator[AdviceLine]:
-    """Say how well the model's vocabulary suits the texts."""
+    """Say how well the model's vocabulary suits the texts; where it does not, a banner tells."""
     if counted.summary.unit != "pieces":
         return
     unknown = counted.summary.unknown_share or 0.0
-    if unknown > MUCH_UNKNOWN:
-        text = translate(
-            "advice", "{share} of pieces are [UNK], so the model’s vocabulary does not suit these texts."
-        )
-        yield AdviceLine("look", text.format(share=words.share(unknown, 1)), page="models")
+    if unknown >= MUCH:
+        return
+    if unknown > FEW_UNKNOWN:
+        text = translate("advice", "{share} of pieces are [UNK].")
+        yield AdviceLine("note", text.format(share=words.share(unknown, 1)))
     elif unknown:
         text = translate("advice", "The vocabulary suits these texts: {share} of pieces are [UNK].")
         share = words.share(unknown, 2) if unknown >= 5e-5 else "< 0.01 %"

@@ -40,6 +40,7 @@ from app.session import Session
 from app.shipped import sample_data_path
 from app.work.page_state import MISFIT
 from app.work.task_files import TaskFile
+from app.work.texts_read import TextsRead
 from engine.errors import UserError, marked
 from engine.text.reading.kinds import TABLE_KINDS, patterns
 from engine.text.recipe import MERGE
@@ -316,8 +317,6 @@ class DataPage(StatedPage[DataState]):
             if step.do == MERGE and len(remark.steps) > 1:
                 said = self.tr("Merge {label}").format(label=words.shorten(step.label, 24))
             found.append((said, partial(data.mends.add, step)))
-        if remark.page:
-            found.append((self.tr("Get a model…"), partial(self.session.show_page, remark.page)))
         if remark.taken is not None:
             found.append((self.tr("Undo"), partial(data.mends.take_back, remark.taken)))
         if remark.lines:
@@ -383,6 +382,10 @@ class DataPage(StatedPage[DataState]):
 
     def refuse(self, error: BaseException) -> None:
         self.banner.show_text("wrong", words.say_error(error))
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        return self.session.data.texts_read
 
     def choose_file(self) -> None:
         """Ask for a table and open it."""

@@ -42,6 +42,7 @@ from app.pages.inside.page import LookingPage
 from app.pages.stated_page import InBar
 from app.plots.figure import Figure
 from app.session import Session
+from app.work.texts_read import TableTexts, TextsRead, TypedTexts
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.errors import UserError, marked
@@ -171,6 +172,18 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
             other=model_title(pair.other) if is_pair and pair.other is not None else "",
             data=None if table is None else table.path.name,
         )
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        source, read = self.source_card.source(), super().texts_read
+        if source is None:
+            return ()
+        if source.table is not None:
+            texts: TableTexts | TypedTexts = TableTexts(source.table, source.column)
+        else:
+            texts = TypedTexts(tuple((text, "") for _group, text in source.lines))
+        length = source.max_length if source.kind != WORD else None
+        return tuple(replace(one, texts=texts, max_length=length or one.max_length) for one in read)
 
     def model_ready(self, about: ModelSummary) -> None:
         self._about = about
@@ -545,6 +558,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
 
     def _source_changed(self) -> None:
         self._is_stale = self.vectors is not None
+        self.reading_changed.emit()
         self._show_state()
 
     def _show_state(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -43,6 +44,7 @@ from app.plots.confusion import ConfusionPlot
 from app.session import Session
 from app.work.library import FILES
 from app.work.text_filter import ANSWER, COLUMN, DIFFER, Filter
+from app.work.texts_read import FINE_TUNE, FileTexts, TextsRead
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Progress
@@ -223,6 +225,15 @@ class EvaluatePage(StatedPage[EvaluateState]):
             ),
             take_file=self.open_file,
         )
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        opened = self.opened
+        if opened is None or not len(opened.scored.listed.texts):
+            return ()
+        listed = opened.scored.listed
+        find = partial(zip_longest, listed.texts, listed.pairs or ())
+        return (TextsRead(opened.model, FileTexts(opened, find, len(listed.texts)), deed=FINE_TUNE),)
 
     def goes_on_with(self, state: EvaluateState) -> bool:
         return state.model is None or self.session.inspector.folder in (None, state.model)
@@ -412,6 +423,7 @@ class EvaluatePage(StatedPage[EvaluateState]):
     def _take(self, opened: OpenedScores | None) -> None:
         """Show scored texts; None: none."""
         self.opened = opened
+        self.reading_changed.emit()
         self._list_asked.drop()
         self.reading.take(opened)
         self.further.take(opened)

@@ -52,6 +52,7 @@ from app.pages.family.training_switch import PRACTICE, TrainingSwitch
 from app.pages.inside.kept_page import KeptPage
 from app.plots.figure import Figure
 from app.session import Session
+from app.work.texts_read import ASK, UNCUT, TextsRead, TypedTexts
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.events import Event, Progress
@@ -60,6 +61,9 @@ from engine.family.questions.go_on import MOST_TEMPERATURE
 from engine.family.questions.question import FamilyQuestion
 from engine.family.trainings import training_number
 from engine.settings.family import FamilyConfig
+from engine.text.languages import CHINESE
+from engine.text.unknown import ENGLISH
+from engine.text.vocabulary import MASK
 
 PAUSE_MS = 350  # of typing, after which a question is asked
 LOW, WIDE = 660, 900  # px of the page, below which it is low, or not wide
@@ -300,6 +304,10 @@ class FamilyPage(KeptPage[FamilyState]):
         is_chinese = self.draft.is_chinese if folder is None else self._is_chinese(folder)
         self.show_question(replace(self._as_typed(), folder=folder).speak(is_chinese))
 
+    def _take_family(self, folder: Path) -> None:
+        self.box.choose(folder)
+        self._choose_family(folder)
+
     def _is_chinese(self, folder: Path) -> bool:
         return folder in self._entries and self._entries[folder].is_chinese
 
@@ -310,6 +318,33 @@ class FamilyPage(KeptPage[FamilyState]):
         """The kind of question that is shown."""
         return self.draft.kind
 
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        """What is typed, by the words of the family; a family that ships reads the other language."""
+        entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
+        if entry is None or entry.vocabulary is None or not self.kind.has_words:
+            return ()
+        typed = self.draft.typed
+        texts = (typed.question, typed.second, *typed.sentences.splitlines())
+        shipped = [one for one in self._entries.values() if one.is_shipped]
+        families = {one.vocabulary: one.path for one in shipped if one.vocabulary is not None}
+        readers = {
+            CHINESE if one.is_chinese else ENGLISH: one.vocabulary
+            for one in shipped
+            if one.vocabulary is not None
+        }
+        return (
+            TextsRead(
+                entry.vocabulary,
+                TypedTexts(tuple((text.replace(BLANK, MASK), "") for text in texts if text.strip())),
+                UNCUT,
+                deed=ASK,
+                is_model=False,
+                take=lambda vocabulary: self._take_family(families[vocabulary]),
+                readers=readers,
+            ),
+        )
+
     def choose_kind(self, key: str) -> None:
         """Show another kind of question; each keeps its own words."""
         self.show_question(self._as_typed().choose(KIND_OF[key]))
@@ -318,6 +353,7 @@ class FamilyPage(KeptPage[FamilyState]):
         """Show a question and ask it: the one way in, for a scene, an example and a lecture alike."""
         is_another = draft.kind is not self.kind
         self.draft = draft
+        self.reading_changed.emit()
         self._show_typed()
         if is_another:
             self._show_kind()

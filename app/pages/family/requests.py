@@ -35,6 +35,7 @@ MOST_FAMILIES = 100
 class FamilyEntry:
     """A family that can be asked. text: what it learned from. report: what its training told. is_shipped: in
     the box. is_chinese: most of its words are Chinese characters. has_bert: BERT is among its members.
+    vocabulary: the file of its words; None where it lacks.
     """
 
     path: Path
@@ -44,6 +45,7 @@ class FamilyEntry:
     is_shipped: bool = False
     is_chinese: bool = False
     has_bert: bool = True
+    vocabulary: Path | None = None
 
 
 class OpenFamilies:
@@ -75,9 +77,11 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
             report, config = read_report(path), read_family(path)
             text = listed(Path(place).name for place in config.text.text.split("\n"))
             names = members_of(config)
+            vocabulary = next(iter(sorted(path.glob(f"*/{MODEL}/{VOCAB}"))), None)
+            is_chinese = vocabulary is not None and _is_chinese(vocabulary)
             found.append(
                 FamilyEntry(
-                    path, text, report, len(names), path in shipped, _is_chinese(path), "bert" in names
+                    path, text, report, len(names), path in shipped, is_chinese, "bert" in names, vocabulary
                 )
             )
         except (UserError, OSError, TypeError, ValueError):
@@ -102,10 +106,9 @@ def _practice_model(folder: Path) -> PracticeModel:
     return PracticeModel(folder, training_of(card))
 
 
-def _is_chinese(folder: Path) -> bool:
+def _is_chinese(vocabulary: Path) -> bool:
     """Whether most words of a family are Chinese characters."""
-    vocab = next(iter(sorted(folder.glob(f"*/{MODEL}/{VOCAB}"))), None)
-    tokens = [] if vocab is None else vocab.read_text(encoding="utf-8").split()
+    tokens = vocabulary.read_text(encoding="utf-8").split()
     return sum("\u4e00" <= token <= "\u9fff" for token in tokens) > len(tokens) / 2
 
 

@@ -35,6 +35,7 @@ from app.shipped import sample_data_path
 from app.work.open_data import FILE_SETTINGS, LABEL_CHOICES
 from app.work.tables import NEW
 from app.work.text_filter import Filter
+from app.work.texts_read import TextsRead
 from app.work.training import run_name
 from engine.commands.command_line import finetune_command
 from engine.commands.language import pipeline_command
@@ -126,6 +127,13 @@ class FineTunePage(TrainingPage):
     def state(self) -> RunPageState:
         shown = replace(super().state, comparison=self.comparison.folder)
         return replace(shown, chain=self.chain.folder, adapts=self._adapts)
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        """The open data; of a run in view its remarks tell."""
+        truncation = str(self.setup.form.values()["truncation"])
+        read = () if self.shows_run else self.session.data.texts_read
+        return tuple(replace(one, truncation=truncation) for one in read)
 
     def restore_state(self, state: RunPageState) -> None:
         super().restore_state(state)

@@ -22,6 +22,7 @@ from app.pages.inside.model_bar import SubjectBar
 from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.page_state import State
+from app.work.texts_read import TextsRead, typed
 from engine.errors import ModelError, UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import of_one_run
@@ -106,6 +107,14 @@ class LookingPage(KeptPage[State]):
     @property
     def is_state_shown(self) -> bool:
         return super().is_state_shown or bool(self._lacking())
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        about, inspector = self.inspector.about, self.inspector
+        if about is None or self._lacking():
+            return ()
+        texts = typed(inspector.text, inspector.text_pair)
+        return (TextsRead(about.wordpiece, texts, about.max_length, take=inspector.choose),)
 
     def goes_on_with(self, state: State) -> bool:
         inspector = self.inspector

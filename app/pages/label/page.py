@@ -24,12 +24,14 @@ from app.pages.label.column_offer import ColumnOffer
 from app.pages.label.handover import Handover
 from app.pages.label.keys import PageKey, press
 from app.pages.label.learner import Learner
+from app.pages.label.requests import MOST_PIECES
 from app.pages.label.review import Review
 from app.pages.label.state import LabelState
 from app.pages.label.walk import AGAIN, SOUGHT, TextWalk
 from app.pages.label.work import LabelWork
 from app.pages.stated_page import StatedPage
 from app.session import Session
+from app.work.texts_read import TableTexts, TextsRead
 from engine.errors import UserError, marked
 from engine.labelling.columns import ColumnLabels
 from engine.labelling.kinds import LabelKind
@@ -190,6 +192,16 @@ class LabelPage(StatedPage[LabelState]):
     def refuse(self, error: BaseException) -> None:
         self.banner.show_text("look", words.say_error(error))
 
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        """The texts, by the model that learns along."""
+        about, texts = self.session.inspector.about, self.learner.texts
+        if about is None or texts is None or self.learner.is_taught:
+            return ()
+        columns = TableTexts(texts.table, texts.columns[0], "".join(texts.columns[1:2]))
+        length, take = min(MOST_PIECES, about.max_length), self.session.inspector.choose
+        return (TextsRead(about.wordpiece, columns, length, take=take),)
+
     def model_shared(self) -> Path | None:
         return self.learner.known.folder if self.learner.known is not None else None
 
@@ -232,8 +244,10 @@ class LabelPage(StatedPage[LabelState]):
             inspector.open()
             self.learner.take_model(inspector.about)
         self.work.show_model()
+        self.reading_changed.emit()
 
     def _texts_changed(self) -> None:
+        self.reading_changed.emit()
         if self.learner.texts is None:
             data = self.session.data
             if data.table is not None and not self.learner.is_looking:

@@ -39,6 +39,7 @@ from app.shipped import sample_data_path
 from app.work.inspector import LONGEST_KEPT
 from app.work.labels import table_behind
 from app.work.library import FILES
+from app.work.texts_read import FINE_TUNE, TableTexts, TextsRead, TypedTexts, typed
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.events import Event, Finished, Progress
@@ -150,6 +151,19 @@ class PredictPage(StatedPage[PredictState]):
             has_text=self._inspector.is_given,
             with_pair=len(self._shown.ask_card.texts()) > 1,
         )
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        described = self._described
+        if described is None:
+            return ()
+        first, *others = self._shown.ask_card.texts()
+        texts: list[TableTexts | TypedTexts] = [typed(first, "\n".join(others))]
+        preview = self.file_card.preview if self._card is self.file_card else None
+        if preview is not None and preview.roles.text:
+            texts.append(TableTexts(preview.table, preview.roles.text, preview.roles.text_pair))
+        read = partial(TextsRead, described.folder, max_length=described.max_length, deed=FINE_TUNE)
+        return tuple(read(one) for one in texts)
 
     def restore_state(self, state: PredictState) -> None:
         """Show what was shown when the last window closed, but for what is gone."""

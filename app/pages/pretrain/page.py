@@ -27,6 +27,7 @@ from app.pages.run.page import TrainingPage
 from app.pages.run.state import RunPageState
 from app.session import Session
 from app.work.tables import NEW
+from app.work.texts_read import START, UNCUT, CorpusTexts, TextsRead
 from app.work.training import run_name
 from app.work.worker import Channel
 from engine.commands.language import pretrain_command
@@ -87,6 +88,27 @@ class PretrainPage(TrainingPage):
             return words.say_error(self.setup.refusal)
         remarks = on_text(self.text_facts())
         return next((remark.text for remark in remarks if remark.level == "wrong"), "")
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        """The beginning of the text, by a vocabulary that is not made from it."""
+        start = self.setup.start
+        if self.shows_run or not self.setup.text.has_text or start.learns_vocabulary or start.info is None:
+            return ()
+        values = self.setup.values()
+        config = with_values(PretrainConfig(), {name: values[name] for name in TEXT if name in values})
+        made = self.tr("Make one from the text"), partial(start.take_vocabulary, "")
+        return (
+            TextsRead(
+                start.info.wordpiece,
+                CorpusTexts(config),
+                UNCUT,
+                deed=START,
+                is_model=not start.is_new,
+                take=lambda folder: start.start_from(str(folder)),
+                own=made if start.is_new else None,
+            ),
+        )
 
     def text_facts(self) -> TextFacts:
         """Return what the advice on the text is about."""

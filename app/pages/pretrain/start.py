@@ -72,7 +72,7 @@ class StartChooser(QObject):
     def _connect(self) -> None:
         self.model_box.chosen.connect(self._model_chosen)
         self.size_box.activated.connect(self._size_chosen)
-        self.vocab_box.chosen.connect(self._take_vocabulary)
+        self.vocab_box.chosen.connect(self.take_vocabulary)
         for spin in (self.layers, self.width, self.pieces, self.trim):
             spin.valueChanged.connect(self._edited)
 
@@ -213,9 +213,10 @@ class StartChooser(QObject):
 
     def _vocabulary_selected(self, path: str) -> None:
         remember_vocabulary(self._session.settings, path)
-        self._take_vocabulary(path)
+        self.take_vocabulary(path)
 
-    def _take_vocabulary(self, path: str) -> None:
+    def take_vocabulary(self, path: str) -> None:
+        """Take a vocab.txt; "" has one made from the text."""
         self.vocab = path
         self.refresh()
         self._read()

@@ -172,20 +172,17 @@ class GameView(QWidget):
             parts.append(self.tr("Right, it was “{word}”.").format(word=verdict.round.answer))
         else:
             parts.append(self.tr("It was “{word}”.").format(word=verdict.round.answer))
+        model = verdict.model
         if original is not None:
+            rank, share = model.rank_of(original), words.probability(model.probability_of(original))
             said = self.tr("The model gave it {share}, as its guess number {rank}.")
-            parts.append(
-                said.format(share=words.probability(original.probability), rank=words.number(original.rank))
-            )
+            said = said if rank else self.tr("The model gave it {share}.")
+            parts.append(said.format(share=share, rank=words.number(rank)))
         if yours is not None and not verdict.is_right:
+            rank, share = model.rank_of(yours), words.probability(model.probability_of(yours))
             said = self.tr("It gave your “{word}” {share}, as number {rank}.")
-            parts.append(
-                said.format(
-                    word=verdict.said,
-                    share=words.probability(yours.probability),
-                    rank=words.number(yours.rank),
-                )
-            )
+            said = said if rank else self.tr("It gave your “{word}” {share}.")
+            parts.append(said.format(word=verdict.said, share=share, rank=words.number(rank)))
         elif verdict.said and yours is None:
             parts.append(self.tr("Its vocabulary cannot spell your “{word}”.").format(word=verdict.said))
         return words.sentences(parts)
@@ -194,7 +191,8 @@ class GameView(QWidget):
         original = verdict.model.original
         bars = []
         for rank, one in enumerate(verdict.model.guesses, start=1):
-            mark = "original" if original is not None and original.rank == rank else ""
+            is_original = original is not None and verdict.model.rank_of(original) == rank
+            mark = "original" if is_original else ""
             mark = mark or ("yours" if one.word == verdict.said.casefold() else "")
             bars.append(GuessRow(one.word, one.probability, rank, mark))
         return bars, []
@@ -211,5 +209,5 @@ def _played(number: int, verdict: Verdict) -> PlayedRound:
         is_yours_right=verdict.is_right,
         model=best.word,
         is_model_right=verdict.model_is_right,
-        shares=(best.probability, 0.0 if original is None else original.probability),
+        shares=(best.probability, 0.0 if original is None else verdict.model.probability_of(original)),
     )

@@ -90,21 +90,21 @@ class GapCard(Card):
         self.plots[0].set_caption([*captions, ("gap", str(self.number))])
         self.names[0].setText(answer.probed.model_name)
         if yours is not None:
-            self.show_yours(self.field.text().strip(), yours)
+            self.show_yours(self.field.text().strip(), yours, found)
         self._show_beside(answer.beside)
 
-    def show_yours(self, word: str, score: WordScore | UserError) -> None:
+    def show_yours(self, word: str, score: WordScore | UserError, found: GapAnswer) -> None:
         """Say how probable the person's word is, and in which way that was reckoned."""
         if isinstance(score, UserError):
             self.yours.setText(words.say_error(score))
             self.yours.setToolTip("")
         else:
-            parts = [rank_words(score)]
+            parts = [rank_words(score, found)]
             if score.is_product:
                 parts.append(self.tr("{count} pieces as a whole").format(count=len(score.pieces)))
             said = self.tr("{word}: {answer}").format(word=words.shorten(word, 40), answer=JOIN.join(parts))
             self.yours.setText(said)
-            self.yours.setToolTip(tip(words.say(score.explanation)))
+            self.yours.setToolTip(tip(words.say(found.explanation_of(score))))
         self.yours.show()
 
     def set_dim(self, dim: bool) -> None:
@@ -138,16 +138,17 @@ class GapCard(Card):
             top.append(GuessRow(guess.word, guess.probability, rank, mark))
         others = []
         if found.original is not None and not any(guess.mark == "original" for guess in top):
-            others.append(self._other(found.original, "original"))
+            others.append(self._other(found, found.original, "original"))
         is_shown = any(guess.mark == "yours" for guess in top)
         is_original = own is not None and found.original is not None and own.pieces == found.original.pieces
         if own is not None and not (own.has_own_pass or is_shown or is_original):
-            others.append(self._other(own, "yours"))
+            others.append(self._other(found, own, "yours"))
         plot.set_guesses(top, others)
         plot.setMinimumHeight(min(plot.content_height, 12 * ROW + 10) + 8)
 
-    def _other(self, score: WordScore, mark: str) -> GuessRow:
-        return GuessRow(score.word, score.probability, score.rank, mark, words.say(score.explanation))
+    def _other(self, found: GapAnswer, score: WordScore, mark: str) -> GuessRow:
+        said = words.say(found.explanation_of(score))
+        return GuessRow(score.word, found.probability_of(score), found.rank_of(score), mark, said)
 
     def _was_words(self, gap: Gap, found: GapAnswer) -> str:
         if found.original is None and gap.text == MASK:
@@ -160,14 +161,16 @@ class GapCard(Card):
         if found.original.is_product:
             count = words.number(len(found.original.pieces))
             word = self.tr("{word}, {count} pieces").format(word=word, count=count)
-        return self.tr("original: {word} · {answer}").format(word=word, answer=rank_words(found.original))
+        return self.tr("original: {word} · {answer}").format(
+            word=word, answer=rank_words(found.original, found)
+        )
 
     def _original_words(self, gap: Gap, found: GapAnswer) -> str:
         if found.original is None:
             return ""
         parts = [
             self.tr("{word} is the original.").format(word=gap.text),
-            words.say(found.original.explanation),
+            words.say(found.explanation_of(found.original)),
             self.tr("Entropy of the guesses: {bits} bits. 0 if the model is certain.").format(
                 bits=words.decimal(found.entropy, 1)
             ),

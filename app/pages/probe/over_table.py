@@ -27,6 +27,7 @@ from app.look.table_view import TableView
 from app.look.widgets import GAP, Card, button, keep_private, named
 from app.pages.probe.draft import ProbeDraft
 from app.session import Session
+from app.work.texts_read import TableTexts
 from app.work.worker import Channel
 from engine.questions.cloze import ClozeQuestion
 from engine.questions.how_read import ReadSettings
@@ -158,6 +159,12 @@ class OverTableView(QWidget):
             return PairsQuestion(about.named, table.path, first, second, how=how, table=table)
         limit = int(self.count.currentData())
         return ClozeQuestion(about.named, table.path, columns[0], limit=limit, how=how, table=table)
+
+    @property
+    def texts(self) -> TableTexts | None:
+        """What the model would read; None where there is nothing yet."""
+        table, columns = self._session.data.table, self._columns
+        return None if table is None or not columns else TableTexts(table, columns[0])
 
     def refresh(self) -> None:
         """Show what belongs to the model as it is now; nothing is asked before Measure is pressed."""

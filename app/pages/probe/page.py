@@ -5,6 +5,7 @@ An answer to an older question is never shown; while a newer one is on its way t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -53,15 +54,16 @@ from app.plots.figure import Figure
 from app.session import Session
 from app.shipped import starter_model
 from app.work.inspector import FIRST_CHINESE_TEXT, FIRST_TEXT
+from app.work.texts_read import TextsRead, typed
 from app.work.titles import model_title
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
 
 TOP_CHOICES = (6, 10, 20, 50)
-FIRST_WORDS = {  # of each first text, which a new model is asked for at once
-    FIRST_TEXT: (1,),
-    FIRST_CHINESE_TEXT: (5,),
+FIRST_WORDS = {  # in each first text, which a new model is asked for at once
+    FIRST_TEXT: "doctor",
+    FIRST_CHINESE_TEXT: "所以",
 }
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
@@ -165,7 +167,9 @@ class ProbePage(LookingPage[ProbeState]):
         self.words_view.answered.connect(self._hear_gaps)
         self.words_view.refused.connect(self.refuse)
         self.templates_view.shown.connect(self._offer_command)
+        self.templates_view.shown.connect(self.reading_changed)
         self.over_table_view.asked_changed.connect(self._offer_command)
+        self.over_table_view.asked_changed.connect(self.reading_changed)
         self.over_table_view.sentence_wanted.connect(self._look_at)
         self.inspector.model_changed.connect(self._offer_command)
         self.words_view.step_chosen.connect(self.subject_bar.choose_step)
@@ -198,7 +202,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.take_text()
         question = self.draft.question
         is_new = not self.draft.steps.can_undo or (question.text != before and not self.inspector.is_given)
-        first = FIRST_WORDS.get(question.text, ())
+        first = self._first_words(question.text)
         is_first = first and question == MaskedText(question.text) and is_new
         about, past = self.draft.about, self._history
         can_guess = about is not None and about.has_masked_words
@@ -210,6 +214,12 @@ class ProbePage(LookingPage[ProbeState]):
             is_same = (last.text, last.text_pair) == (now.text, now.text_pair)
             if is_same and last.words and not now.words and all(word in known for word in last.words):
                 self.draft.begin(last.words)
+
+    def _first_words(self, text: str) -> tuple[int, ...]:
+        """Return what is hidden at first in a text that nobody has chosen; () in any other."""
+        start = text.find(FIRST_WORDS[text]) if text in FIRST_WORDS else -1
+        stop = start + len(FIRST_WORDS.get(text, ""))
+        return tuple(place for place, word in enumerate(self.draft.words) if start <= word.start < stop)
 
     def refresh(self) -> None:
         """Ask what the open tab asks, if that is new."""
@@ -330,6 +340,18 @@ class ProbePage(LookingPage[ProbeState]):
             other="" if self.draft.beside is None else model_title(self.draft.beside),
             data=None if table is None else table.path.name,
         )
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        tab, read = self.tabs.currentIndex(), super().texts_read
+        if tab == GAME:  # in the language that the model spells best
+            return ()
+        if tab == TEMPLATES:
+            return tuple(replace(one, texts=typed(self.templates_view.written[0])) for one in read)
+        if tab == OVER_TABLE:
+            texts = self.over_table_view.texts
+            return tuple(replace(one, texts=texts) for one in read) if texts is not None else ()
+        return read
 
     def take_state(self, state: ProbeState) -> None:
         draft = self.draft

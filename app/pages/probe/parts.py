@@ -11,7 +11,7 @@ from app.look.widgets import Card, EmptyState, button, holder, named
 from app.shipped import starter_model
 from engine.errors import ModelError
 from engine.inspect.loaded_model import ModelSummary
-from engine.inspect.masked.score import WordScore
+from engine.inspect.masked.score import GapAnswer, WordScore
 
 
 class NeedsView(QStackedWidget):
@@ -70,8 +70,9 @@ def scrolled(content: QWidget) -> Scroller:
     return result
 
 
-def rank_words(score: WordScore) -> str:
-    """Return "rank 3 · 8.1 %"."""
-    return words.translate("probe", "rank {rank} · {share}").format(
-        rank=words.number(score.rank), share=words.probability(score.probability)
-    )
+def rank_words(score: WordScore, answer: GapAnswer) -> str:
+    """Return "rank 3 · 8.1 %" of a word in a gap; "8.1 %" alone where the rank is not known."""
+    rank, share = answer.rank_of(score), words.probability(answer.probability_of(score))
+    if not rank:
+        return share
+    return words.translate("probe", "rank {rank} · {share}").format(rank=words.number(rank), share=share)

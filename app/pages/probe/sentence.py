@@ -18,9 +18,11 @@ from app.pages.probe.history import QuestionHistory
 from app.plots.buttons import save_icon
 from app.plots.word_chips import MaskableWord, WordChips
 from app.session import Session
+from engine.text.segmenter import finds_chinese_words, has_chinese
 from engine.text.vocabulary import MASK
 
 MOST_IN_MENU = 20
+INSTALL = "pip install 'cloze-workbench[chinese]'"
 IS_OPEN = "probe_text_is_open"  # in the settings: whether the boxes for the text are shown
 
 
@@ -99,7 +101,18 @@ class SentenceCard(Card):
         self.undo.setEnabled(draft.steps.can_undo)
         self.redo.setEnabled(draft.steps.can_redo)
         self.clear_button.setEnabled(bool(draft.question.words or draft.question.pieces))
-        self.set_hint("", deed=self.tr("click a word to mask it") if can else "")
+        self._say_hint(can)
+
+    def _say_hint(self, can: bool) -> None:
+        """Say what a click does, and where Chinese words cannot be told from their characters."""
+        question = self._draft.question
+        lacks = has_chinese(question.text + question.text_pair) and not finds_chinese_words()
+        tip_said = self.tr("Chinese words are masked whole with one more package: {command}")
+        self.set_hint(
+            self.tr("each Chinese character is a word here") if lacks else "",
+            tip_said.format(command=INSTALL) if lacks else "",
+            deed=self.tr("click a word to mask it") if can else "",
+        )
 
     def _gap_of(self, place: int) -> int:
         """Return the number of the gap that a token is in, 0 for none."""

@@ -24,6 +24,7 @@ from app.pages.tokenizer.text import TextView
 from app.pages.tokenizer.vocabulary import VocabularyBar, name_of_vocabulary
 from app.plots.figure import Figure
 from app.session import Session
+from app.work.texts_read import TableTexts, TextsRead, TypedTexts, typed
 from engine.errors import UserError, marked
 from engine.model.model_name import ModelName
 from engine.questions.tokenize import TokenizeQuestion
@@ -200,6 +201,24 @@ class TokenizerPage(KeptPage[TokenizerState]):
             other="" if second is None else name_of_vocabulary(second.path),
             data=None if table is None else table.path.name,
         )
+
+    @property
+    def texts_read(self) -> tuple[TextsRead, ...]:
+        first, data, inspector = self.bar.first, self.session.data, self.session.inspector
+        if first is None:
+            return ()
+        if self.view == TABLE:
+            if data.table is None or data.roles is None or not data.roles.text:
+                return ()
+            texts: TableTexts | TypedTexts = TableTexts(data.table, data.roles.text, data.roles.text_pair)
+        else:
+            texts = typed(inspector.text, inspector.text_pair)
+        return (TextsRead(first.wordpiece, texts, is_model=is_model(first.path), take=self._take_reader),)
+
+    def _take_reader(self, model: Path) -> None:
+        """Split with the vocabulary of another model, and have it in hand."""
+        self.session.inspector.choose(model)
+        self.bar.choose(model)
 
     def open_state(self, state: TokenizerState) -> None:
         self.show_view(SIDE if state.step == SIDE else TEXT)

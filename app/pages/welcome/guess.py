@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,11 +26,13 @@ from app.work.worker import Channel
 if TYPE_CHECKING:
     from engine.inspect.attention.weights import look
     from engine.inspect.masked.probe import probe
+    from engine.text.words import words_of
 else:  # both stand on torch
     look = later("engine.inspect.attention.weights", "look")
     probe = later("engine.inspect.masked.probe", "probe")
+    words_of = later("engine.text.words", "words_of")
 
-SENTENCE, HIDDEN = "The doctor said that the patient would feel better.", 1
+SENTENCE, HIDDEN = "The doctor said that the patient would feel better.", 4  # the character that is hidden
 CHINESE_SENTENCE, CHINESE_HIDDEN = "因为下雨，所以我们没有去。", 5
 NUM_GUESSES = 4
 MASK = "[MASK]"
@@ -39,17 +41,20 @@ WORDS = re.compile("[\u4e00-\u9fff]|\\w+|[^\\w\\s]")  # as BERT's basic split ha
 
 @dataclass(frozen=True, slots=True)
 class Guessed:
-    """What a model makes of the hidden word. num_heads: whose attention is averaged."""
+    """What a model makes of the hidden word. num_heads: whose attention is averaged. spans: of the words."""
 
     shown: HiddenWord
     num_heads: int
+    spans: tuple[tuple[int, int], ...]
 
 
-def guess(models: OpenModels, folder: Path, text: str, hidden: int) -> Guessed:
-    """Return the guesses for a word of a text, and where its place looks: the mean over all heads of the last
-    layer, and over the word's pieces. Raises: UserError, ModelError.
+def guess(models: OpenModels, folder: Path, text: str, at: int) -> Guessed:
+    """Return the guesses for the word of a text that has a character, and where its place looks: the mean
+    over all heads of the last layer, and over the word's pieces. Raises: UserError, ModelError.
     """
     subject = models.subject(folder)
+    spans = tuple((word.start, word.stop) for word in words_of(subject.about.encode(text), text))
+    hidden = _covering(spans, at)
     table = probe(subject, text, words=[hidden], top_k=NUM_GUESSES)
     own, places = table.masked.words, list(table.masked.gaps[0].places)
     start, stop = own[hidden].start, own[hidden].stop
@@ -61,7 +66,12 @@ def guess(models: OpenModels, folder: Path, text: str, hidden: int) -> Guessed:
         tuple((one.word, one.probability) for one in table.answers[0].guesses),
         tuple(float(weights[list(word.pieces)].sum()) for word in own),
     )
-    return Guessed(shown, maps.num_heads)
+    return Guessed(shown, maps.num_heads, spans)
+
+
+def _covering(spans: Sequence[tuple[int, int]], at: int) -> int:
+    """Return the place of the word that has a character."""
+    return next(place for place, (start, stop) in enumerate(spans) if start <= at < stop)
 
 
 class GuessCard(Card):
@@ -89,11 +99,12 @@ class GuessCard(Card):
         self.choose_button = button(
             self.tr("Choose a model folder…"), "primary", name="welcome_choose_model", call=self.choose_wanted
         )
-        self._sentence, hidden = SENTENCE, HIDDEN
+        self._sentence, at = SENTENCE, HIDDEN
         if shipped.speaks_chinese():
-            self._sentence, hidden = CHINESE_SENTENCE, CHINESE_HIDDEN
+            self._sentence, at = CHINESE_SENTENCE, CHINESE_HIDDEN
+        self._spans: tuple[tuple[int, int], ...] = ()  # of the words, as they are shown
         self._lay_out()
-        self._show_sentence(hidden)
+        self._show_sentence(at)
 
     def _lay_out(self) -> None:
         self._remark = QWidget()
@@ -130,7 +141,7 @@ class GuessCard(Card):
             self.set_remark(remark)
         if folder != self._folder:
             self._folder = folder
-            self._show_sentence(self.plot.shown.hidden)
+            self._show_sentence(self._at)
         is_refused = folder is None or folder == self._refused
         self.plot.set_empty_text("" if is_refused else self.tr("Loading the model…"))
         self._show_doors()
@@ -150,20 +161,28 @@ class GuessCard(Card):
 
     def masked_text(self) -> str:
         """Return the sentence with [MASK] in the place of the hidden word."""
-        word = list(WORDS.finditer(self._sentence))[self.plot.shown.hidden]
-        return self._sentence[: word.start()] + MASK + self._sentence[word.end() :]
+        start, stop = self._spans[self.plot.shown.hidden]
+        return self._sentence[:start] + MASK + self._sentence[stop:]
+
+    @property
+    def _at(self) -> int:
+        """A character of the hidden word."""
+        return self._spans[self.plot.shown.hidden][0]
 
     def ask(self) -> None:
         """Ask for the guesses on the worker, while the card is on screen."""
-        folder, hidden = self._folder, self.plot.shown.hidden
+        folder, at = self._folder, self._at
         if folder is not None and self.isVisible():
             work: Callable[[], Guessed] = partial(
-                guess, self.session.workers.open_models, folder, self._sentence, hidden
+                guess, self.session.workers.open_models, folder, self._sentence, at
             )
-            self._asked.ask((folder, hidden), work, heard=self._take, refused=self._refuse)
+            self._asked.ask((folder, at), work, heard=self._take, refused=self._refuse)
 
-    def _show_sentence(self, hidden: int) -> None:
-        self.plot.set_hidden_word(HiddenWord(tuple(WORDS.findall(self._sentence)), hidden))
+    def _show_sentence(self, at: int) -> None:
+        """Show the sentence until a model has read it. Args: at: a character of the hidden word."""
+        self._spans = tuple(word.span() for word in WORDS.finditer(self._sentence))
+        own = tuple(self._sentence[start:stop] for start, stop in self._spans)
+        self.plot.set_hidden_word(HiddenWord(own, _covering(self._spans, at)))
         self.caption.setText("")
         self.set_hint("")
 
@@ -171,6 +190,7 @@ class GuessCard(Card):
         self._refused = None
         self._show_doors()
         self.plot.set_dim(False)
+        self._spans = found.spans
         self.plot.set_hidden_word(found.shown)
         self.set_hint(self.tr("live"), deed=self.tr("click a word to hide it"))
         said = self.tr("{model}. Lines: mean attention of the last layer’s {count} heads")
@@ -180,7 +200,7 @@ class GuessCard(Card):
     def _refuse(self, error: Any) -> None:
         """Say why the model does not guess, with a way out."""
         self._refused = self._folder
-        self._show_sentence(self.plot.shown.hidden)
+        self._show_sentence(self._at)
         self.plot.set_dim(False)
         self.plot.set_empty_text("")
         self.set_remark(words.say_error(error))

@@ -5,7 +5,7 @@ A word of several pieces, or several words in a row, has the mean of its pieces'
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,9 @@ from engine.inspect.embeddings.vectors import TEXTS_AT_ONCE, states, tokens_at_o
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.model.kernels import ROW_MULTIPLE
 from engine.text.batch import EncodedRows, by_length, collate
+from engine.text.segmenter import going_on
 from engine.text.tokenizer import Tokenizer
-from engine.text.words import Word, words_of
+from engine.text.words import Word, parts_of
 
 # E occurrences, O sentences that hold one, L layers, D hidden_size
 
@@ -73,15 +74,17 @@ def find_word(
 ) -> tuple[list[int], list[WordPlace]]:
     """Return a sentence's ids and where the word stands in it, upper and lower case taken as one.
 
-    The word must be whole: "bank" is not found in "banks". Several words, or Chinese characters, must stand
-    next to each other. Args: number: of the sentence, which the places will bear.
+    The word must be whole: "bank" is not found in "banks". Several words must stand next to each other.
+    Chinese characters are found as a word of the sentence, or as the beginning or end of a longer one: 苹果
+    in 苹果树, but neither 果树 in 苹果 树木 nor 行 in 银行. Args: number: of the sentence, which the places
+    will bear.
     """
     encoding = wordpiece.encode(sentence, max_length=max_length, truncation="head")
-    words = words_of(encoding, sentence)
+    words, inside = parts_of(encoding, sentence), going_on(sentence)
     wanted, places = _plain(word), list[WordPlace]()
     for first, found in enumerate(words):
         last = _last_of(words, first, wanted, sentence)
-        if last is not None:
+        if last is not None and _is_word(sentence, found.start, words[last].stop, inside):
             pieces = tuple(piece for one in words[first : last + 1] for piece in one.pieces)
             places.append(WordPlace(number, found.start, words[last].stop, pieces))
     return encoding.input_ids, places
@@ -129,6 +132,18 @@ def embed_word(
         lacking=tuple(lacking),
         notes=_notes(word, len(found), most),
     )
+
+
+def _is_word(sentence: str, start: int, stop: int, inside: Collection[int]) -> bool:
+    """Whether some of a sentence is a word, or of two characters and more a part of one longer Chinese word.
+
+    Args: inside: the places that go on with a Chinese word.
+    """
+    has_begun, goes_on = start in inside, stop in inside
+    if not (has_begun or goes_on):
+        return True
+    is_within_one = all(place in inside for place in range(start + 1, stop))
+    return is_within_one and stop - start > 1 and not (has_begun and goes_on)
 
 
 def _plain(text: str) -> str:

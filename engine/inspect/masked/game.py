@@ -12,6 +12,7 @@ from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import ask, score_spellings
 from engine.inspect.masked.score import GapAnswer, WordScore, spell
 from engine.text.corpus.sentences import split_sentences
+from engine.text.segmenter import is_chinese_word
 from engine.text.words import Word, words_of
 
 ROUNDS = 10
@@ -57,13 +58,13 @@ class Verdict:
     @property
     def model_is_right(self) -> bool:
         """Whether the model's first guess is what stood there."""
-        return self.model.original is not None and self.model.original.rank == 1
+        return self.model.original is not None and self.model.rank_of(self.model.original) == 1
 
 
 def deal(about: ModelSummary, texts: Sequence[str], seed: int, count: int = ROUNDS) -> tuple[Round, ...]:
     """Return rounds drawn from texts, no two from the same one: the same seed, the same rounds.
 
-    A hidden word is one piece of the vocabulary, no name, and stands once in its sentence.
+    A hidden word is one piece of the vocabulary, or Chinese, no name, and stands once in its sentence.
     Raises: UserError: too few sentences have such a word. ModelError: the model cannot guess words.
     """
     about.require("masked_words")
@@ -106,16 +107,13 @@ def _rounds(about: ModelSummary, sentence: str) -> Iterator[Round]:
         return
     texts = [word.text.casefold() for word in found]
     for place, word in enumerate(found):
-        if place and len(word.pieces) == 1 and texts.count(texts[place]) == 1 and _is_plain(word):
+        is_one = len(word.pieces) == 1 or is_chinese_word(word.text)
+        if place and is_one and texts.count(texts[place]) == 1 and _is_plain(word):
             yield Round(sentence, place, word.start, word.stop)
 
 
 def _is_plain(word: Word) -> bool:
-    """Whether a word is of letters, long enough, and no name; a Chinese character is."""
+    """Whether a word is of letters, long enough, and no name; a Chinese word is."""
     if not word.text.isalpha():
         return False
-    return (word.text.islower() and len(word.text) >= SHORTEST_WORD) or _is_chinese(word.text)
-
-
-def _is_chinese(text: str) -> bool:
-    return all("\u3400" <= character <= "\u9fff" for character in text)
+    return (word.text.islower() and len(word.text) >= SHORTEST_WORD) or is_chinese_word(word.text)

@@ -11,20 +11,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from engine.errors import UserError, marked
-from engine.events import Event, Progress
+from engine.events import Event, Progress, result_of
 from engine.inspect.loaded_model import LoadedModel, looking
 from engine.inspect.masked.masked import GappedText
 from engine.inspect.masked.row_scores import score_rows, turns
-from engine.inspect.masked.score import check_count
+from engine.inspect.masked.score import Guess, check_count
 from engine.inspect.passes import InputRow, parts, word_logs
 from engine.model.guess import best_products
+from engine.text.segmenter import is_chinese_word
 from engine.text.tokenizer import Tokenizer
 
 _IN_BRACKETS = re.compile(r"\[.+\]", re.DOTALL)  # such as [unused7]
@@ -119,6 +120,19 @@ def fill_jointly(
         order=order,
         beam=beam,
     )
+
+
+def words_in_turn(
+    subject: LoadedModel, masked: GappedText, gap: int, *, top_k: int = 10, on: np.ndarray | None = None
+) -> tuple[Guess, ...]:
+    """Return the likeliest words for one gap, filled in from left to right, each piece seeing those before.
+
+    The other gaps stay masked. Their probabilities are the products of what each piece had at its turn.
+    """
+    own = replace(masked, gaps=(masked.gaps[gap],))
+    kept, _order = result_of(_Search(subject, own, max(BEAM, top_k), True, on).run())
+    ranked = [(tuple(ids[place] for place in own.places), log) for ids, log in kept[:top_k]]
+    return tuple(Guess(subject.wordpiece.as_word(ids), ids, log) for ids, log in ranked)
 
 
 Kept = list[tuple[dict[int, int], float]]  # fillings: piece by position, and the log of their probability
@@ -232,10 +246,14 @@ def _barred(subject: LoadedModel, masked: GappedText) -> dict[int, Tensor]:
     )
     special[list(wordpiece.special_ids)] = True
     none = torch.zeros(wordpiece.vocab_size, device=subject.device)
+    chinese = torch.tensor([is_chinese_word(token) for token in wordpiece.tokens], device=subject.device)
     first = {kind: none.masked_fill((goes_on != kind) | special, -math.inf) for kind in (False, True)}
     later = none.masked_fill(~goes_on, -math.inf)
+    of_chinese = none.masked_fill(~chinese, -math.inf)
     return {
-        place: first[bool(gap.original) and bool(goes_on[gap.original[0]])]
+        place: of_chinese
+        if gap.is_chinese_word
+        else first[bool(gap.original) and bool(goes_on[gap.original[0]])]
         if place == gap.places[0]
         else later
         for gap in masked.gaps

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
+from engine.text.segmenter import is_chinese_word
 from engine.text.tokenizer import Encoding
 from engine.text.vocabulary import MASK
 from engine.text.words import Word, words_of
@@ -28,6 +29,11 @@ class Gap:
     original: tuple[int, ...]
     word: int
     is_word: bool
+
+    @property
+    def is_chinese_word(self) -> bool:
+        """Whether it is a Chinese word of several characters, a piece each."""
+        return self.is_word and 1 < len(self.text) == len(self.places) and is_chinese_word(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from engine.errors import UserError, marked
 from engine.events import Event, result_of
 from engine.inspect.loaded_model import LoadedModel, looking
+from engine.inspect.masked.joint import words_in_turn
 from engine.inspect.masked.masked import GappedText, mask
 from engine.inspect.masked.row_scores import score_rows, turns
 from engine.inspect.masked.score import GapAnswer, WordScore, answers_of, check_count, must_spell
@@ -55,7 +56,22 @@ def ask(
     with looking(subject):
         logs = word_logs(subject, [InputRow(masked.input_ids, masked.types, masked.places)], on)
         answers = answers_of(subject.wordpiece, logs, gaps, top_k)
-    return GapTable(masked, answers, subject.name, subject.fingerprint)
+    whole = [
+        _as_words(subject, masked, gap, answer, top_k, on) if masked.gaps[gap].is_chinese_word else answer
+        for gap, answer in enumerate(answers)
+    ]
+    return GapTable(masked, tuple(whole), subject.name, subject.fingerprint)
+
+
+def _as_words(
+    subject: LoadedModel, masked: GappedText, gap: int, answer: GapAnswer, top_k: int, on: np.ndarray | None
+) -> GapAnswer:
+    """Return the answer for a Chinese word as a whole."""
+    guesses, original = words_in_turn(subject, masked, gap, top_k=top_k, on=on), answer.original
+    if original is not None:
+        spelled = [(original.word, masked.gaps[gap].original)]
+        (original,) = score_spellings(subject, masked, gap, spelled, on=on)
+    return replace(answer, guesses=guesses, original=original, is_in_turn=True)
 
 
 def score_words(

@@ -15,6 +15,11 @@ from engine.text.tokenizer import Tokenizer
 
 # P places, V words of the vocabulary
 
+_IN_TURN = marked(
+    "engine",
+    "{count} characters ({pieces}), filled in from left to right. This is the product of their shares, each "
+    "guessed with those before it in view.",
+)
 MOST_GUESSES = 100_000  # more than any vocabulary of BERT's; of several pieces there are V x V
 
 
@@ -134,12 +139,36 @@ class GapAnswer:
     """What the model makes of one gap.
 
     guesses: the likeliest first. original: of what stood there, None where that is not known. entropy: in
-    bits, the mean over its [MASK]s: 0 where the model is certain, 1 where it wavers between two.
+    bits, the mean over its [MASK]s: 0 where the model is certain, 1 where it wavers between two. is_in_turn:
+    whether the guesses are words filled in from left to right, as Chinese ones are, whose characters make no
+    word where each is guessed for itself.
     """
 
     guesses: tuple[Guess, ...]
     original: WordScore | None
     entropy: float
+    is_in_turn: bool = False
+
+    def probability_of(self, score: WordScore) -> float:
+        """Return the probability of a word, 0..1, as that of the guesses is reckoned."""
+        found = score.in_turn if self.is_in_turn else None
+        return score.probability if found is None else found
+
+    def rank_of(self, score: WordScore) -> int:
+        """Return the place of a word, 1 the likeliest; 0 of one filled in in turn that is not among the
+        guesses.
+        """
+        if not self.is_in_turn:
+            return score.rank
+        ids = tuple(piece.id for piece in score.pieces)
+        return next((rank for rank, one in enumerate(self.guesses, 1) if one.ids == ids), 0)
+
+    def explanation_of(self, score: WordScore) -> Sentence:
+        """Return what kind of score a word has, in a sentence or two for a person."""
+        if not self.is_in_turn or score.has_own_pass:
+            return score.explanation
+        pieces = " ".join(piece.piece for piece in score.pieces)
+        return Sentence(_IN_TURN, {"count": len(score.pieces), "pieces": pieces})
 
 
 def answers_of(

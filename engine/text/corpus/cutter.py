@@ -8,30 +8,24 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import metadata
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.errors import UserError, marked, not_among
+from engine.text.segmenter import IDEOGRAPHS, PACKAGES, segmenter_named
 from engine.text.tokenizer import Ids, Tokenizer
 from engine.text.wordpiece import WordPiece
 
 # N pieces of all sentences, S sentences, W parts of words
 
-SEGMENTERS = ("", "jieba")
-_PACKAGES = {"jieba": "rjieba"}  # jieba's words and dictionary, in Rust: wheels for every Python and system
 _MAX_KNOWN = 2**18  # parts of words, up to about 60 MB
 _PARTS_AT_ONCE = 256
 _LONG_PART = 64
 _PUNCTUATION = string.punctuation + "\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
-_IDEOGRAPHS = (  # those that tokenizers cuts off, as BERT does; it begins one range at 2B920, not 2B820
-    *(range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00), range(0x20000, 0x2A6E0)),
-    *(range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0), range(0x2F800, 0x2FA20)),
-)
 _NUM_CHARACTERS = 0x110000
 _NO_SPANS: Ids = np.zeros((0, 2), np.int32)
 
@@ -61,27 +55,8 @@ def segmenter_version(name: str) -> str:
     """
     if not name:
         return ""
-    _segmenter(name)
-    return f"{_PACKAGES[name]} {metadata.version(_PACKAGES[name])}"
-
-
-def _segmenter(name: str) -> Callable[[str], list[str]] | None:
-    if name not in SEGMENTERS:
-        raise not_among("segmenter", name, SEGMENTERS[1:])
-    if not name:
-        return None
-    try:
-        cut: Callable[[str], list[str]] = import_module(_PACKAGES[name]).cut
-    except ImportError as error:
-        raise UserError(
-            marked(
-                "engine",
-                "Chinese words are found by the package {package}, which is not installed. "
-                "Install it with: pip install {package}",
-            ),
-            package=_PACKAGES[name],
-        ) from error
-    return cut
+    segmenter_named(name)
+    return f"{PACKAGES[name]} {metadata.version(PACKAGES[name])}"
 
 
 class WholeCutter:
@@ -94,7 +69,7 @@ class WholeCutter:
 
     def __init__(self, tokenizer: Tokenizer, segmenter: str = "") -> None:
         self._tokenizer = tokenizer
-        self._words_of = _segmenter(segmenter)
+        self._words_of = segmenter_named(segmenter)
         self._type = id_type(tokenizer.vocab_size)
         self._is_ideograph = _ideographs()
 
@@ -254,7 +229,7 @@ def _codes(text: str) -> npt.NDArray[np.uint32]:
 def _ideographs() -> npt.NDArray[np.bool_]:
     """Return for each character whether it is an ideograph."""
     found = np.zeros(_NUM_CHARACTERS, bool)
-    for some in _IDEOGRAPHS:
+    for some in IDEOGRAPHS:
         found[some.start : some.stop] = True
     return found
 

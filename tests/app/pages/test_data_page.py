@@ -28,6 +28,7 @@ from app.pages.data.page import DataPage
 from app.pages.data.table import ChosenRows
 from app.pages.run.state import RunPageState
 from app.session import Session
+from app.work.texts_read import TableTexts
 from engine.text.recipe import DROP, EDIT, MERGE, RELABEL, RecipeStep
 from engine.text.roles import Roles
 from tests.app.hand import ShowPage
@@ -238,7 +239,8 @@ def test_the_maximum_length_is_set_here_and_the_cut_share_follows(
     page.lengths_card.max_length_box.setValue(5)
     assert session.model.max_length == 5
     assert page.lengths_card.hint_label.text() == "100 % over"
-    assert "[UNK]" in " ".join(page.advice.texts())
+    (read,) = page.texts_read
+    assert read.max_length == 5, "what is counted is what is left of each text"
 
 
 def test_a_recent_file_that_is_gone_is_said_and_forgotten(
@@ -725,17 +727,15 @@ def test_rows_of_one_text_are_ruled_off_from_those_of_the_next(page: DataPage, t
     assert page.session.wait_idle() and not card.view.ruled
 
 
-def test_texts_that_a_vocabulary_does_not_hold_lead_to_other_models(
-    qtbot: QtBot, page: DataPage, tmp_path: Path
-) -> None:
+def test_texts_that_a_vocabulary_does_not_hold_are_left_to_the_banner(page: DataPage, tmp_path: Path) -> None:
     write(tmp_path / "films.csv", [(f"这部电影很好看 {n}", "ab"[n % 2]) for n in range(20)])
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n1\n2\n3\n", encoding="utf-8")
     session = open_file(page, tmp_path / "films.csv")
     session.model.choose("new:tiny", str(tmp_path / "vocab.txt"))
     assert session.wait_idle()
-    with qtbot.waitSignal(session.page_requested) as asked:
-        take(page, qtbot, "of pieces are [UNK]", "Get a model…")
-    assert asked.args == ["models", None]
+    assert "[UNK]" not in " ".join(page.advice.texts())
+    (read,) = page.texts_read
+    assert isinstance(read.texts, TableTexts) and read.texts.table is session.data.table
 
 
 def test_a_workbook_offers_its_sheets_in_the_place_of_separators(page: DataPage, tmp_path: Path) -> None:

@@ -30,8 +30,9 @@ from engine.inspect.masked.follows import follows
 from engine.inspect.masked.perplexity import pseudo_perplexity
 from engine.inspect.masked.probe import probe
 from engine.model.weights import save_model
+from engine.text.wordpiece import WordPiece
 from tests.app.hand import ShowPage
-from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
+from tests.fakes import TOKENS, model_folder, tiny_pretraining, tiny_wordpiece
 from tests.looks.looking_scenes import language_model
 
 LEFT = Qt.MouseButton.LeftButton
@@ -557,3 +558,58 @@ def test_a_gap_says_that_the_model_is_asked_while_it_is(
     gate.set()
     qtbot.waitUntil(lambda: is_answered(probing))
     assert not plot.is_empty
+
+
+# Chinese
+
+CHINESE = "因为下雨，所以我们没有去。"
+
+
+@pytest.fixture
+def chinese(tmp_path: Path) -> Path:
+    """A model that has the characters of the sentence."""
+    tokens = [*TOKENS, *dict.fromkeys(CHINESE)]
+    model, cut = tiny_pretraining(vocab_size=len(tokens)), WordPiece.from_tokens(tokens, lowercase=True)
+    save_model(tmp_path / "chinese", model, cut)
+    return tmp_path / "chinese"
+
+
+def read_chinese(page: ProbePage, folder: Path, qtbot: QtBot) -> None:
+    page.inspector.choose(folder)
+    page.inspector.set_text(CHINESE)
+    qtbot.waitUntil(lambda: len(page.draft.words) > 0 and page.draft.question.text == CHINESE)
+
+
+def test_a_chinese_word_is_one_chip_and_is_masked_whole_by_a_click(
+    chinese_words: None, page: ProbePage, chinese: Path, qtbot: QtBot
+) -> None:
+    read_chinese(page, chinese, qtbot)
+    chips = [chip.text for chip in page.sentence.chips.words]
+    assert chips == ["因为", "下雨", "，", "所以", "我们", "没有", "去", "。"]
+    click_word(page, qtbot, 3)
+    qtbot.waitUntil(lambda: page.words_view.answer is not None)
+    assert page.draft.masked is not None and page.draft.masked.gaps[0].text == "所以"
+    guesses = [guess.text for guess in page.words_view.cards[0].plots[0].guesses]
+    assert guesses and all(len(guess) == 2 for guess in guesses)
+    assert page.sentence.fact == ""
+
+
+def test_single_characters_are_masked_as_pieces(
+    chinese_words: None, page: ProbePage, chinese: Path, qtbot: QtBot
+) -> None:
+    read_chinese(page, chinese, qtbot)
+    page.draft.set_by_pieces(True)
+    page.draft.toggle_piece(6)
+    assert page.draft.masked is not None and page.draft.masked.gaps[0].text == "所"
+
+
+def test_without_a_segmenter_the_page_says_that_characters_are_words(
+    chinese_characters: None, page: ProbePage, chinese: Path, qtbot: QtBot
+) -> None:
+    read_chinese(page, chinese, qtbot)
+    assert [chip.text for chip in page.sentence.chips.words] == list(CHINESE)
+    assert page.sentence.fact == "each Chinese character is a word here"
+    assert "pip install" in page.sentence.hint_label.toolTip()
+    page.inspector.set_text("good film")
+    qtbot.waitUntil(lambda: len(page.draft.words) == 2)
+    assert page.sentence.fact == ""

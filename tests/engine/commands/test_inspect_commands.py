@@ -21,6 +21,7 @@ from engine.model.weights import save_model
 from engine.questions.attention import AttentionQuestion
 from engine.questions.fields import head_names
 from engine.questions.writing import percent
+from engine.shipped import model_shipped
 from tests.engine.typed import Engine
 from tests.fakes import LABELS, model_folder, tiny_pretraining, tiny_wordpiece
 
@@ -242,3 +243,28 @@ def test_anatomy_writes_every_number_and_tells_what_a_change_does(place: Path, e
     for flags, words in wrong:
         code, _out, err = engine(*asked, *flags)
         assert code != 0 and words in err
+
+
+@pytest.mark.parametrize(
+    "asked", [("tokenize",), ("fill-mask",), ("attention", "--out", "a.npz"), ("perplexity",)], ids=str
+)
+def test_a_text_that_the_model_does_not_read_is_told_in_one_line_on_stderr(
+    place: Path, engine: Engine, asked: tuple[str, ...]
+) -> None:
+    command, *more = asked
+    _code, out, err = engine(command, "--model", "language", "因为下雨，所以我们[MASK]去。", *more)
+    line = next(line for line in err.splitlines() if "unknown to this model" in line)
+    assert "are unknown to this model" in line and "are unknown to this model" not in out
+    assert model_shipped("chinese") is None or line.endswith("--model chinese")
+
+
+def test_a_text_that_is_read_has_nothing_told_of_it(place: Path, engine: Engine) -> None:
+    assert engine("tokenize", "--model", "language", "good film", "bad play")[2] == ""
+
+
+def test_a_table_that_the_model_does_not_read_is_told_over_all_its_texts(place: Path, engine: Engine) -> None:
+    (place / "chinese.csv").write_text("text,label\n" + "我们没有去,good\n" * 30, encoding="utf-8")
+    code, _out, err = engine(
+        "predict", "--model", "labels", "--data", "chinese.csv", "--text", "text", "--out", "answers.csv"
+    )
+    assert code == 0 and "150 of 150 pieces of 30 texts are unknown to this model." in err

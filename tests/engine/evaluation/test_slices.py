@@ -17,8 +17,18 @@ def texts_of(rng: np.random.Generator, count: int) -> list[str]:
     return [" ".join(f"w{place}" for place in rng.integers(0, 80, 8)) for _ in range(count)]
 
 
-def test_words_are_those_of_any_script() -> None:
+def test_words_are_those_of_any_script(chinese_words: None) -> None:
+    assert words_of("Don't STOP, 北京 2024!") == ["don't", "stop", "北京", "2024"]
+
+
+def test_without_a_segmenter_a_chinese_character_is_a_word(chinese_characters: None) -> None:
     assert words_of("Don't STOP, 北京 2024!") == ["don't", "stop", "北", "京", "2024"]
+    assert has_word("去北京吧", "北京") and not has_word("北方的京", "北京")
+
+
+def test_a_chinese_word_is_looked_for_as_a_word(chinese_words: None) -> None:
+    assert has_word("我们去北京", "北京") and has_word("酒店房间小", "房间")
+    assert not has_word("中国人民", "国人") and not has_word("我们没有", "我")
     assert has_word("The Bank of England", "bank of") and not has_word("The bank of", "ban")
     assert has_word("去北京吧", "北京") and not has_word("北方的京", "北京")
     assert not has_word("anything", "?")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.text import segmenter as segmenting
 from engine.text.corpus import cutter
 from engine.text.corpus.cutter import Cutter, cutter_for
 from engine.text.special_tokens import ExtraToken
@@ -40,7 +41,7 @@ def test_cutting_with_memory_gives_the_ids_of_cutting_each_text_alone(
 @pytest.mark.slow
 def test_every_ideograph_that_is_cut_off_here_is_cut_off_by_bert() -> None:
     pieces = WordPiece.from_tokens([*TOKENS[:5], "a", "##a"], lowercase=True)
-    han = [chr(code) for some in cutter._IDEOGRAPHS for code in some] + list(cutter._PUNCTUATION)
+    han = [chr(code) for some in segmenting.IDEOGRAPHS for code in some] + list(cutter._PUNCTUATION)
     for start in range(0, len(han), 1000):
         some = [mark for mark in han[start : start + 1000] if mark not in "[]"]
         assert pieces.encode(" ".join(f"a{mark}a" for mark in some)).input_ids[1:-1] == [5, 1, 5] * len(some)
@@ -48,7 +49,7 @@ def test_every_ideograph_that_is_cut_off_here_is_cut_off_by_bert() -> None:
 
 @pytest.fixture
 def segmenter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutter, "import_module", lambda _: SimpleNamespace(cut=fake_words))
+    monkeypatch.setattr(segmenting, "import_module", lambda _: SimpleNamespace(cut=fake_words))
     monkeypatch.setattr(cutter.metadata, "version", lambda _: "0")
 
 

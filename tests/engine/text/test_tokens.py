@@ -23,6 +23,7 @@ import pytest
 
 from engine.errors import ConfigError, DataError, UserError
 from engine.events import Progress
+from engine.text import segmenter as segmenting
 from engine.text.corpus import cutter, cutter_pool
 from engine.text.corpus.corpus import Corpus
 from engine.text.corpus.tokens import TokenStore, counts, hold_out, open_store, store_key
@@ -118,7 +119,7 @@ def test_text_of_which_no_piece_comes_is_refused_and_leaves_nothing(tmp_path: Pa
 
 @pytest.fixture
 def segmenter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutter, "import_module", lambda _: SimpleNamespace(cut=fake_words))
+    monkeypatch.setattr(segmenting, "import_module", lambda _: SimpleNamespace(cut=fake_words))
     monkeypatch.setattr(cutter.metadata, "version", lambda _: "0")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.events import result_of
-from engine.text.corpus import cutter
+from engine.text import segmenter as segmenting
 from engine.text.corpus.instances import collate_masked, single
 from engine.text.corpus.masking import Masker
 from engine.train.pretraining import setup as pretraining_setup
@@ -25,7 +25,7 @@ def test_the_preview_hides_what_the_run_hides_words_of_a_segmenter_among_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(pretraining_setup, "default_store_root", lambda: tmp_path / "cache")
-    monkeypatch.setattr(cutter, "import_module", lambda _: SimpleNamespace(cut=fake_words))
+    monkeypatch.setattr(segmenting, "import_module", lambda _: SimpleNamespace(cut=fake_words))
     rng = random.Random(1)
     said = [
         "中国人民。",

@@ -190,3 +190,15 @@ def test_what_an_earlier_part_of_a_run_noted_is_not_written_again(tmp_path: Path
         run.open_metrics(length)
         run.note(note)
     assert [record["text"] for record in read_metrics(tmp_path / "run")] == [str(note.sentence)]
+
+
+def test_a_run_keeps_that_its_training_texts_are_unknown_to_the_model(tmp_path: Path) -> None:
+    rows = [(f"因为下雨，所以我们没有去 {row}", ("good", "bad")[row % 2]) for row in range(20)]
+    write_table(tmp_path / "chinese.csv", rows)
+    told = noted(fine_tune(tiny_config(tmp_path, data=str(tmp_path / "chinese.csv")), tmp_path / "run"))
+    said = one_of(told, "unknown to this model")
+    assert said == "208 of 208 pieces of 16 texts are unknown to this model.", "those it is trained on"
+    assert said in kept(tmp_path / "run")
+    write_table(tmp_path / "english.csv", reviews(20))
+    told = noted(fine_tune(tiny_config(tmp_path, data=str(tmp_path / "english.csv")), tmp_path / "other"))
+    assert not any("unknown" in one for one in told)

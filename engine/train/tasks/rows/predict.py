@@ -141,6 +141,7 @@ class RowModel(HeadedModel[HeadedEncoder]):
             )
             values = {"count": num_cut, "total": len(found.examples), "length": self.max_length}
             yield Noted(sentence=Sentence(template, values))
+        yield from data_notes.on_unknown(self.wordpiece, encoded.input_ids, len(found.examples))
         return encoded
 
     def by_row(self, found: ExampleTable, encoded: EncodedRows, answers: np.ndarray) -> np.ndarray:

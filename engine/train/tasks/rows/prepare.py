@@ -157,6 +157,7 @@ def _encoded(
             sets[name] = reading.sets.over(encoded, part.examples, part.table.lines)
         cut = num_cut if name == "train" else cut
     yield from data_notes.on_cut(cut, len(parts["train"]), data.max_length)
+    yield from data_notes.on_unknown(wordpiece, sets["train"].input_ids, len(parts["train"]))
     return sets, cut / len(parts["train"])
 
 
