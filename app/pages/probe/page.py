@@ -51,18 +51,14 @@ from app.pages.run.state import RunPageState
 from app.pages.stated_page import InBar
 from app.plots.figure import Figure
 from app.session import Session
-from app.shipped import starter_model
-from app.work.inspector import FIRST_CHINESE_TEXT, FIRST_TEXT
+from app.shipped import home_model
+from app.stories.known import STORIES
 from app.work.titles import model_title
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
 from engine.train.run.kept import name_of
 
 TOP_CHOICES = (6, 10, 20, 50)
-FIRST_WORDS = {  # of each first text, which a new model is asked for at once
-    FIRST_TEXT: (1,),
-    FIRST_CHINESE_TEXT: (5,),
-}
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
 
@@ -197,7 +193,7 @@ class ProbePage(LookingPage[ProbeState]):
         self.draft.take_text()
         question = self.draft.question
         is_new = not self.draft.steps.can_undo or (question.text != before and not self.inspector.is_given)
-        first = FIRST_WORDS.get(question.text, ())
+        first = next((one.first[1:] for one in STORIES.values() if one.first[0] == question.text), ())
         is_first = first and question == MaskedText(question.text) and is_new
         about, past = self.draft.about, self._history
         can_guess = about is not None and about.has_masked_words
@@ -387,6 +383,6 @@ class ProbePage(LookingPage[ProbeState]):
         self.refresh()
 
     def _use_starter(self) -> None:
-        starter = starter_model()
+        starter = home_model()
         if starter is not None:
             self.inspector.choose(starter)

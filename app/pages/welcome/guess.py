@@ -13,12 +13,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
-from app import shipped, words
+from app import words
 from app.look.labels import ElidedLabel, label
 from app.look.layout import STRETCH, row
 from app.look.widgets import Card, LevelMark, button, named, set_role
 from app.plots.hidden_word import HiddenWord, HiddenWordPlot
 from app.session import Session
+from app.stories.known import story
 from app.work.later import later
 from app.work.models import OpenModels
 from app.work.titles import model_title
@@ -31,8 +32,6 @@ else:  # both stand on torch
     look = later("engine.inspect.attention.weights", "look")
     probe = later("engine.inspect.masked.probe", "probe")
 
-SENTENCE, HIDDEN = "The doctor said that the patient would feel better.", 1
-CHINESE_SENTENCE, CHINESE_HIDDEN = "因为下雨，所以我们没有去。", 5
 NUM_GUESSES = 4
 NARROW = 560  # px of a card whose doors stand in two rows
 MASK = "[MASK]"
@@ -91,9 +90,7 @@ class GuessCard(Card):
         self.choose_button = button(
             self.tr("Choose a model folder…"), "primary", name="welcome_choose_model", call=self.choose_wanted
         )
-        self._sentence, hidden = SENTENCE, HIDDEN
-        if shipped.speaks_chinese():
-            self._sentence, hidden = CHINESE_SENTENCE, CHINESE_HIDDEN
+        self._sentence, hidden = story().start
         self._lay_out()
         self._show_sentence(hidden)
 
