@@ -219,7 +219,7 @@ TABLES = (
     ShippedTable(
         key="chinese_questions",
         file="chinese_questions.csv",
-        title=marked("engine", "Chinese: what is asked?"),
+        title=marked("engine", "What is asked?"),
         size=marked("engine", "455 Chinese questions, 5 labels"),
         words=marked(
             "engine",
@@ -234,7 +234,7 @@ TABLES = (
     ShippedTable(
         key="chinese_question_passage",
         file="chinese_question_passage.csv",
-        title=marked("engine", "Chinese: is it answered?"),
+        title=marked("engine", "Is it answered?"),
         size=marked("engine", "842 Chinese questions with passages, 2 labels"),
         words=marked(
             "engine",
@@ -291,7 +291,7 @@ TABLES = (
     ShippedTable(
         key="corrections",
         file="chinese_corrections.csv",
-        title=marked("engine", "Chinese: which character is wrong?"),
+        title=marked("engine", "Which character is wrong?"),
         size=marked("engine", "780 sentences of Chinese laws, with their right texts"),
         words=marked(
             "engine",

@@ -237,7 +237,8 @@ def save_figure(
 
 def caption_text(figure: Figure) -> str:
     """Return the caption as it is saved: the title, then a line for each thing that is to be known."""
-    lines = [figure.title, *(f"{name}: {value}" for name, value in figure.caption)]
+    said = words.translate("figure", "{name}: {value}")
+    lines = [figure.title, *(said.format(name=name, value=value) for name, value in figure.caption)]
     return "\n".join(line for line in lines if line.strip()) + "\n"
 
 

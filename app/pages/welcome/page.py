@@ -34,10 +34,11 @@ from app.pages.welcome.found import (
 from app.pages.welcome.guess import GuessCard
 from app.pages.welcome.parts import ListCard, ListEntry
 from app.session import Session
-from app.stories.known import story
+from app.stories.known import language_here, story
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.errors import UserError
+from engine.hub.recommended import LANGUAGES
 from engine.text.vocabulary import MASK
 from engine.train.run.runs import MODEL
 
@@ -297,7 +298,7 @@ class WelcomePage(Page):
         entries = [
             ListEntry(
                 name=f"welcome_sample_{sample.key}",
-                title=words.tr_engine(sample.title),
+                title=_title(sample),
                 detail=words.tr_engine(sample.size),
                 icon="data",
                 tooltip=f"{words.tr_engine(sample.words)} ({sample.licence})",
@@ -416,3 +417,10 @@ class WelcomePage(Page):
             self.session.show_page(page)
         else:
             self._look(folder, text, pair, page)
+
+
+def _title(sample: shipped.ShippedTable) -> str:
+    """Return what a sample is called, with its language where that is not the window's."""
+    title = words.tr_engine(sample.title)
+    is_own = sample.language == language_here()
+    return title if is_own else f"{title}{PART}{words.tr_engine(LANGUAGES[sample.language])}"

@@ -61,7 +61,7 @@ READING = Reading(
         "heads": (
             "{heads} 个头，各有分工",
             "{layers} 层，每层 {each} 个头。注意力一半以上给前一个词片的有 {num_previous} 个，"
-            "给后一个的有 {num_next} 个，给自己的有 {num_self} 个。其余的头看得更散。",
+            "给后一个的有 {num_next} 个，给自己的有 {num_self} 个。其余的各有不同。",
         ),
         "guess": (
             "它怎样学会的：被掩盖的词",
