@@ -330,6 +330,35 @@ TABLES = (
         roles=Roles(text=""),
         licence="CC BY-SA 4.0",
     ),
+    ShippedTable(
+        key="chinese_tags",
+        file="chinese_tags.conll",
+        title=marked("engine", "Tags of words: parts of speech"),
+        size=marked("engine", "500 Chinese sentences, tagged words"),
+        words=marked(
+            "engine",
+            "500 Chinese sentences, each word with its part of speech, such as NOUN or VERB. With "
+            "batch size 16 and 4 epochs the Chinese starter tags 82 % of the words right.",
+        ),
+        roles=Roles(text=""),
+        licence="CC BY-SA 4.0",
+        language="zh",
+    ),
+    ShippedTable(
+        key="chinese_answers",
+        file="chinese_answers.json",
+        title=marked("engine", "Where is the answer?"),
+        size=marked("engine", "480 Chinese questions, answers in passages"),
+        words=marked(
+            "engine",
+            "480 Chinese questions about passages of Wikipedia, each with the words that answer it. "
+            "The Chinese starter learns little of it: after 3 epochs with batch size 16 it has one answer in "
+            "five. A published Chinese model learns more.",
+        ),
+        roles=Roles(text=""),
+        licence="CC BY-SA 4.0",
+        language="zh",
+    ),
 )
 
 LECTURES = (
