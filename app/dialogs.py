@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.language import language_of, own_name
+from app.language import has_font_for, language_of, own_name
 from app.look import theme
 from app.look.files import ask_folder
 from app.look.inputs import ComboBox, ToolButton
@@ -121,7 +121,10 @@ class SettingsDialog(QDialog):
         self._language = named(ComboBox(), "settings_language", self.tr("Language"))
         self._language.addItem(self.tr("System"), "")
         for language in languages():
-            self._language.addItem(own_name(language), language)
+            name = own_name(language)
+            if not has_font_for(language):  # its own name would be empty boxes
+                name = self.tr("{language}: no font here has its letters").format(language=language)
+            self._language.addItem(name, language)
         self._language.choose(self._session.settings.language, or_first=True)
         self._language_later = label(self.tr("at the next start"), "muted", name="settings_language_later")
         self._language_later.hide()

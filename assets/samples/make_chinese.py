@@ -17,7 +17,6 @@ from pathlib import Path
 from assets.samples.make import Question, draw, read
 
 PASSAGE = 60, 90  # characters: as far as sentences are added, and the longest single one
-MOST_QUESTIONS = 480
 LARGEST_SHARE = 0.4  # of a passage that is its answer: all of one would be no question
 FORM, UPOS = 1, 3  # columns of CoNLL-U
 
@@ -37,7 +36,7 @@ def answers(path: Path) -> dict[str, object]:
     articles = [(one.title, question) for one in read(path, PASSAGE) for question in one.questions]
     found = [(title, one) for title, one in articles if one.passage.text.count(one.answer) == 1]
     found = [(title, one) for title, one in found if LARGEST_SHARE * len(one.passage.text) >= len(one.answer)]
-    found = sorted(found, key=lambda pair: draw(pair[0], pair[1].text))[:MOST_QUESTIONS]
+    found = sorted(found, key=lambda pair: draw(pair[0], pair[1].text))
     return {"data": [{"title": title, "paragraphs": [_paragraph(one)]} for title, one in found]}
 
 
