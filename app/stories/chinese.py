@@ -12,7 +12,7 @@ STORY = Story(
     table=SampleTable(
         "chinese_questions",
         "提问分类",
-        epochs=8,
+        epochs=4,
         asked=(
             "这座桥是哪一年建成的？",
             "这条河有多少公里长？",
