@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.stories.story import FamilyTexts, SampleGroup, SampleTable, SampleText, Story
 from engine.errors import marked
-from engine.family.senses import SENTENCES
+from engine.family.sense_sentences import SENTENCES
 
 STORY = Story(
     starter="starter",

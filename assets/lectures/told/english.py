@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assets.lectures.told.parts import Counting, Reading, Tuning
-from engine.family.senses import SENTENCES
+from engine.family.sense_sentences import SENTENCES
 
 _BANK = "He put his money in the bank by the river."
 
