@@ -331,6 +331,21 @@ TABLES = (
         licence="CC BY-SA 4.0",
     ),
     ShippedTable(
+        key="chinese_similarity",
+        file="chinese_similarity.csv",
+        title=marked("engine", "A number: how similar are they?"),
+        size=marked("engine", "64 pairs, a number each"),
+        words=marked(
+            "engine",
+            "64 pairs of sentences with their similarity, 0 to 5. Written for Cloze, and "
+            "rated by feel. That is enough to try how a number is learned, but too few to "
+            "train on.",
+        ),
+        roles=Roles(text="sentence1", text_pair="sentence2", label="score"),
+        licence="Apache-2.0",
+        language="zh",
+    ),
+    ShippedTable(
         key="chinese_tags",
         file="chinese_tags.conll",
         title=marked("engine", "Tags of words: parts of speech"),

@@ -215,7 +215,7 @@ def _html(order: ExportOrder, shown: list[ExportedScene]) -> str:
     title = html.escape(order.lecture.title or translate("lectures", "Lecture"))
     parts = [
         "<!DOCTYPE html>",
-        '<html><head><meta charset="utf-8">',
+        f'<html lang="{html.escape(order.lecture.language)}"><head><meta charset="utf-8">',
         f"<title>{title}</title>",
         "<style>body{font-family:sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;line-height:1.45}"
         "img{max-width:100%;border:1px solid #dfe3ea;border-radius:6px}section{margin:0 0 3rem}"

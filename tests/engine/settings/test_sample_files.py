@@ -43,6 +43,7 @@ TASKS = {  # of the other samples: what is guessed, and how many examples it has
     "corrections": ("correction", 780),
     "names": ("token-labels", 2700),
     "questions": ("questions", 493),
+    "chinese_similarity": ("regression", 64),
     "chinese_tags": ("token-labels", 500),
     "chinese_answers": ("questions", 435),
 }
