@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.language import has_letters, language_of, own_name
+from app.language import has_font_for, language_of, own_name
 from app.look import theme
 from app.look.files import ask_folder
 from app.look.inputs import ComboBox, ToolButton
@@ -122,7 +122,7 @@ class SettingsDialog(QDialog):
         self._language.addItem(self.tr("System"), "")
         for language in languages():
             self._language.addItem(own_name(language), language)
-            if not has_letters(language):
+            if not has_font_for(language):
                 said = self.tr("No font on this computer has its letters. Install one, such as a Noto font.")
                 _grey_out_last(self._language, said)
         self._language.choose(self._session.settings.language, or_first=True)

@@ -6,7 +6,7 @@ A window says everything in the language that it was made in; another one is tak
 from __future__ import annotations
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
-from PySide6.QtGui import QFontMetrics, QGuiApplication
+from PySide6.QtGui import QTextLayout
 from PySide6.QtWidgets import QApplication
 
 from app.settings import AppSettings
@@ -31,13 +31,21 @@ class CatalogTranslator(QTranslator):
 
 
 def language_of(settings: AppSettings) -> str:
-    """Return the language to speak: the environment's, else the person's, else the system's, else English.
-
-    The system's is taken only where it can be read here, since nobody has asked for it.
+    """Return the language to speak: the environment's, else the person's, else the system's where a font here
+    has its letters, else English.
     """
     chosen = named_outside() or (settings.language if settings.language in languages() else "")
-    system = known_language(QLocale.system().name())
-    return chosen or (system if system and has_letters(system) else ENGLISH)
+    of_system = known_language(QLocale.system().name())
+    return chosen or (of_system if of_system and has_font_for(of_system) else ENGLISH)
+
+
+def has_font_for(language: str) -> bool:
+    """Whether this computer can write a language: some font has each letter of what its speakers call it."""
+    layout = QTextLayout(own_name(language))
+    layout.beginLayout()
+    layout.createLine()
+    layout.endLayout()
+    return all(glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes())
 
 
 def own_name(language: str) -> str:
@@ -45,12 +53,6 @@ def own_name(language: str) -> str:
     if language == ENGLISH:
         return "English"
     return QLocale(catalog(language).locale).nativeLanguageName()
-
-
-def has_letters(language: str) -> bool:
-    """Whether the fonts of this computer have a language's letters, as its own name tells."""
-    metrics = QFontMetrics(QGuiApplication.font())
-    return all(metrics.inFontUcs4(ord(letter)) for letter in own_name(language))
 
 
 def speak_in(application: QApplication, language: str) -> None:

@@ -264,5 +264,5 @@ def _look_at(window: SearchedWindow, text: str, pair: str) -> None:
 
 def _lectures(window: SearchedWindow) -> Iterable[PaletteEntry]:
     kind, hint = words.translate("palette", "lecture"), words.translate("palette", "watch")
-    for one in shipped.lectures():
-        yield PaletteEntry(words.tr_engine(one.title), kind, partial(window.show_lecture, one.path), hint)
+    for one in (*shipped.lectures(), *shipped.other_lectures()):
+        yield PaletteEntry(one.title, kind, partial(window.show_lecture, one.path), hint)

@@ -1,7 +1,8 @@
-"""What ships with Cloze: sample tables, sentences and models, in assets/ or, once installed, in app/assets.
+"""What ships with Cloze: sample tables, lectures and models, in assets/ or, once installed, in app/assets.
 
 Everything is optional: a build without the models works, and says what is missing. What the samples are
-called and what they show stands here, not beside them, so that it is collected for translation.
+called and what they show stands here, not beside them, so that it is collected for translation. What is shown
+first, in the language of the window, is its story (`app/stories`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from app.stories.known import STORIES, language_here, story
 from engine.errors import marked
 from engine.hub.recommended import starters_for
-from engine.language import spoken_language
+from engine.language import ENGLISH
 from engine.shipped import CHINESE_STARTER
 from engine.text.roles import Roles
 
@@ -25,7 +27,7 @@ WORDS_A_MINUTE, LOOK_S = 130, 10  # read aloud; to look at the picture of a scen
 class ShippedTable:
     """A table that may be opened at once. title, size and words are marked, for `words.tr_engine`.
 
-    size: its rows and its labels, as they are in the file.
+    size: its rows and its labels, as they are in the file. language: of its texts.
     """
 
     key: str
@@ -35,6 +37,7 @@ class ShippedTable:
     words: str
     roles: Roles
     licence: str
+    language: str = ENGLISH
 
     @property
     def path(self) -> Path:
@@ -42,29 +45,13 @@ class ShippedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleText:
-    """A sentence or pair to look at, and what it shows: marked, for `words.tr_engine`."""
-
-    text: str
-    words: str
-    pair: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SampleGroup:
-    """Sentences that show the same kind of thing. title: marked, for `words.tr_engine`."""
-
-    title: str
-    texts: tuple[SampleText, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ShippedLecture:
-    """A lecture that may be shown at once. title and words are marked, for `words.tr_engine`."""
+    """A lecture that may be shown at once. title and words: in its language."""
 
     file: str  # in assets/lectures
     title: str
     words: str
+    language: str = ENGLISH
 
     @property
     def path(self) -> Path:
@@ -77,7 +64,7 @@ class ShippedLecture:
         """
         try:
             scenes = json.loads(self.path.read_text(encoding="utf-8"))["scenes"]
-            said = sum(len(f"{one['title']} {one['sentence']}".split()) for one in scenes)
+            said = sum(num_words(f"{one['title']} {one['sentence']}") for one in scenes)
         except (OSError, ValueError, KeyError, TypeError):
             return 0, 0
         return len(scenes), max(1, round(said / WORDS_A_MINUTE + len(scenes) * LOOK_S / 60))
@@ -90,9 +77,33 @@ def assets() -> Path:
     return inside if inside.is_dir() else Path(__file__).parents[1] / "assets"
 
 
+def num_words(text: str) -> int:
+    """Return how many words it takes to read a text aloud; two Chinese characters count as one."""
+    characters = sum("\u4e00" <= char <= "\u9fff" for char in text)
+    return (
+        len("".join(" " if "\u4e00" <= char <= "\u9fff" else char for char in text).split()) + characters // 2
+    )
+
+
+def home_table() -> ShippedTable:
+    """Return the table to begin with, in the language of the window where its story has one."""
+    return table_named(story().table.key)
+
+
+def home_text() -> tuple[Path, str]:
+    """Return the table to pretrain on, and its column."""
+    key, column = story().text
+    return table_named(key).path, column
+
+
 def sample_data_path() -> Path:
-    """Return the sentences that ship with Cloze (Pang and Lee 2005, CC BY 4.0)."""
-    return assets() / "samples" / "sentence_polarity.csv"
+    """Return the file of the table to begin with."""
+    return home_table().path
+
+
+def table_named(key: str) -> ShippedTable:
+    """Return one of `TABLES`."""
+    return next(one for one in TABLES if one.key == key)
 
 
 def starter_model(script: str = "") -> Path | None:
@@ -100,32 +111,27 @@ def starter_model(script: str = "") -> Path | None:
 
     Args: script: that it has to read, as `engine.text.languages` has them; "": English.
     """
-    return next(filter(None, map(_model, starters_for(script))), None)
+    return next(filter(None, map(model_named, starters_for(script))), None)
 
 
 def home_model() -> Path | None:
     """Return the starter model that reads the language of the window, else the English one."""
-    return (chinese_model() if speaks_chinese() else None) or starter_model()
-
-
-def speaks_chinese() -> bool:
-    """Whether the window speaks Chinese: what it shows first is then in Chinese, too."""
-    return spoken_language().partition("_")[0] == "zh"
+    return model_named(story().starter) or starter_model()
 
 
 def chinese_model() -> Path | None:
     """Return the model that reads Chinese, or None in a build without it."""
-    return _model(CHINESE_STARTER)
+    return model_named(CHINESE_STARTER)
 
 
 def tuned_model() -> Path | None:
     """Return the small model of the run after it was fine-tuned, or None in a build without it."""
-    return _model("tuned")
+    return model_named("tuned")
 
 
 def chinese_tuned_model() -> Path | None:
     """Return the model that reads Chinese after it was fine-tuned, or None in a build without it."""
-    return _model("tuned-chinese")
+    return model_named("tuned-chinese")
 
 
 def shipped_family() -> Path | None:
@@ -135,8 +141,8 @@ def shipped_family() -> Path | None:
 
 def shipped_families() -> tuple[Path, ...]:
     """Return the families that can be asked at once: the one in the language of the window first."""
-    names = ("family", "family-chinese")
-    found = (assets() / "models" / name for name in (names[::-1] if speaks_chinese() else names))
+    names = dict.fromkeys(one.family for one in (story(), *STORIES.values()))
+    found = (assets() / "models" / name for name in names)
     return tuple(family for family in found if (family / "family.json").is_file())
 
 
@@ -147,29 +153,19 @@ def history_run() -> Path | None:
 
 
 def samples() -> tuple[ShippedTable, ...]:
-    """Return the tables that ship with Cloze."""
-    return tuple(sample for sample in TABLES if sample.path.is_file())
+    """Return the tables that ship with Cloze, those in the language of the window first."""
+    found = [sample for sample in TABLES if sample.path.is_file()]
+    return tuple(sorted(found, key=lambda sample: sample.language != language_here()))
 
 
 def lectures() -> tuple[ShippedLecture, ...]:
-    """Return the lectures that ship with Cloze."""
-    return tuple(lecture for lecture in LECTURES if lecture.path.is_file())
+    """Return the lectures that ship with Cloze in the language of the window."""
+    return tuple(one for one in LECTURES if one.path.is_file() and one.language == language_here())
 
 
-def sample_sentences() -> tuple[SampleText, ...]:
-    """Return sentences and pairs to look at."""
-    return SENTENCES
-
-
-def sample_groups() -> tuple[SampleGroup, ...]:
-    """Return the same sentences under headings; a heading stands before the sentence that it is kept with."""
-    groups: list[tuple[str, list[SampleText]]] = []
-    for one in SENTENCES:
-        heading = HEADINGS.get(one.text + one.pair)
-        if heading is not None or not groups:
-            groups.append((heading or "", []))
-        groups[-1][1].append(one)
-    return tuple(SampleGroup(title, tuple(texts)) for title, texts in groups)
+def other_lectures() -> tuple[ShippedLecture, ...]:
+    """Return the lectures that ship with Cloze in other languages."""
+    return tuple(one for one in LECTURES if one.path.is_file() and one.language != language_here())
 
 
 @cache
@@ -186,7 +182,8 @@ def _passages(path: Path) -> tuple[str, ...]:
         return tuple(dict.fromkeys(row["passage"] for row in csv.DictReader(file)))
 
 
-def _model(name: str) -> Path | None:
+def model_named(name: str) -> Path | None:
+    """Return a model of assets/models, or None in a build without it."""
     folder = assets() / "models" / name
     return folder if (folder / "config.json").is_file() else None
 
@@ -222,7 +219,7 @@ TABLES = (
     ShippedTable(
         key="chinese_questions",
         file="chinese_questions.csv",
-        title=marked("engine", "Chinese: what is asked?"),
+        title=marked("engine", "What is asked?"),
         size=marked("engine", "455 Chinese questions, 5 labels"),
         words=marked(
             "engine",
@@ -232,11 +229,12 @@ TABLES = (
         ),
         roles=Roles(text="question", label="label"),
         licence="CC BY-SA 4.0",
+        language="zh",
     ),
     ShippedTable(
         key="chinese_question_passage",
         file="chinese_question_passage.csv",
-        title=marked("engine", "Chinese: is it answered?"),
+        title=marked("engine", "Is it answered?"),
         size=marked("engine", "842 Chinese questions with passages, 2 labels"),
         words=marked(
             "engine",
@@ -246,6 +244,7 @@ TABLES = (
         ),
         roles=Roles(text="question", text_pair="passage", label="label"),
         licence="CC BY-SA 4.0",
+        language="zh",
     ),
     ShippedTable(
         key="emotions",
@@ -292,7 +291,7 @@ TABLES = (
     ShippedTable(
         key="corrections",
         file="chinese_corrections.csv",
-        title=marked("engine", "Chinese: which character is wrong?"),
+        title=marked("engine", "Which character is wrong?"),
         size=marked("engine", "780 sentences of Chinese laws, with their right texts"),
         words=marked(
             "engine",
@@ -302,6 +301,7 @@ TABLES = (
         ),
         roles=Roles(text="text", label="right"),
         licence="Apache-2.0",
+        language="zh",
     ),
     ShippedTable(
         key="names",
@@ -330,170 +330,83 @@ TABLES = (
         roles=Roles(text=""),
         licence="CC BY-SA 4.0",
     ),
+    ShippedTable(
+        key="chinese_similarity",
+        file="chinese_similarity.csv",
+        title=marked("engine", "A number: how similar are they?"),
+        size=marked("engine", "64 pairs, a number each"),
+        words=marked(
+            "engine",
+            "64 pairs of sentences with their similarity, 0 to 5. Written for Cloze, and "
+            "rated by feel. That is enough to try how a number is learned, but too few to "
+            "train on.",
+        ),
+        roles=Roles(text="sentence1", text_pair="sentence2", label="score"),
+        licence="Apache-2.0",
+        language="zh",
+    ),
+    ShippedTable(
+        key="chinese_tags",
+        file="chinese_tags.conll",
+        title=marked("engine", "Tags of words: parts of speech"),
+        size=marked("engine", "500 Chinese sentences, tagged words"),
+        words=marked(
+            "engine",
+            "500 Chinese sentences, each word with its part of speech, such as NOUN or VERB. With "
+            "batch size 16 and 4 epochs the Chinese starter tags 82 % of the words right.",
+        ),
+        roles=Roles(text=""),
+        licence="CC BY-SA 4.0",
+        language="zh",
+    ),
+    ShippedTable(
+        key="chinese_answers",
+        file="chinese_answers.json",
+        title=marked("engine", "Where is the answer?"),
+        size=marked("engine", "435 Chinese questions, answers in passages"),
+        words=marked(
+            "engine",
+            "435 Chinese questions about passages of Wikipedia, each with the words that answer it. It "
+            "takes a larger pretrained model: the Chinese starter gets one answer in ten.",
+        ),
+        roles=Roles(text=""),
+        licence="CC BY-SA 4.0",
+        language="zh",
+    ),
 )
 
 LECTURES = (
     ShippedLecture(
         "how-bert-reads.json",
-        marked("engine", "How BERT reads a sentence"),
-        marked("engine", "From text to pieces, vectors, attention and a guess, every number real."),
+        "How BERT reads a sentence",
+        "From text to pieces, vectors, attention and a guess, every number real.",
     ),
     ShippedLecture(
         "from-counting-to-bert.json",
-        marked("engine", "From counting to BERT"),
-        marked("engine", "Eight models, trained on one text, answer the same questions."),
+        "From counting to BERT",
+        "Eight models, trained on one text, answer the same questions.",
     ),
     ShippedLecture(
         "what-fine-tuning-changes.json",
-        marked("engine", "What fine-tuning changes"),
-        marked("engine", "One small model before and after it learned to separate praise from blame."),
+        "What fine-tuning changes",
+        "One small model before and after it learned to separate praise from blame.",
+    ),
+    ShippedLecture(
+        "how-bert-reads.zh.json",
+        "BERT 如何读一个句子",
+        "从文本到词片、向量、注意力，再到猜词，每个数都是真的。",
+        "zh",
+    ),
+    ShippedLecture(
+        "from-counting-to-bert.zh.json",
+        "从计数到 BERT",
+        "八个模型，用同一份文本训练，回答同样的问题。",
+        "zh",
+    ),
+    ShippedLecture(
+        "what-fine-tuning-changes.zh.json",
+        "微调改变了什么",
+        "一个小模型，学会分辨问题问的是什么之前和之后。",
+        "zh",
     ),
 )
-
-SENTENCES = (
-    SampleText(
-        "my dog is hairy",
-        marked(
-            "engine",
-            "The BERT paper’s own example of masking. Mask “hairy” and see which words the model expects.",
-        ),
-    ),
-    SampleText(
-        "my dog is cute",
-        pair="he likes playing",
-        words=marked(
-            "engine", "The pair in the BERT paper’s picture of the input: words, segments and positions."
-        ),
-    ),
-    SampleText(
-        "He sat on the bank by the river.", marked("engine", "The bank by the river: here it is land.")
-    ),
-    SampleText(
-        "He put his money in the bank by the river.",
-        marked("engine", "The same words, “the bank by the river”, but here it is where money is kept."),
-    ),
-    SampleText("She deposited the money at the bank.", marked("engine", "Bank: where money is kept.")),
-    SampleText(
-        "The pilot had to bank the plane to the left.",
-        marked("engine", "Bank as a verb: to lean to one side."),
-    ),
-    SampleText("You can bank on her help.", marked("engine", "Bank as a verb: to rely on somebody.")),
-    SampleText(
-        "The man went to the store.",
-        pair="He bought a gallon of milk.",
-        words=marked("engine", "Two sentences that belong together. The second follows the first."),
-    ),
-    SampleText(
-        "The man went to the store.",
-        pair="Penguins are flightless birds.",
-        words=marked(
-            "engine", "Two sentences that do not belong together. The second comes from somewhere else."
-        ),
-    ),
-    SampleText(
-        "The river flows through the city of London.",
-        pair="It is the longest river in England.",
-        words=marked("engine", "A pair where “it” must be the river."),
-    ),
-    SampleText(
-        "The river flows through the city of London.",
-        pair="The recipe needs two eggs and some butter.",
-        words=marked("engine", "A pair without a link between its halves."),
-    ),
-    SampleText("He was born in the united [MASK].", marked("engine", "One mask, and few words that fit.")),
-    SampleText(
-        "The king and the [MASK] had two children.",
-        marked("engine", "One mask, filled from what the word before it suggests."),
-    ),
-    SampleText(
-        "Water is made of hydrogen and [MASK].",
-        marked("engine", "A fact that a model may have picked up from its texts."),
-    ),
-    SampleText(
-        "He was born in [MASK] and she was born in [MASK].",
-        marked("engine", "Two masks: filled one at a time, or together."),
-    ),
-    SampleText(
-        "The keys to the cabinet [MASK] on the table.",
-        marked("engine", "Agreement across a distance: the keys are there, not the cabinet."),
-    ),
-    SampleText(
-        "The chef who ran to the store [MASK] out of food.",
-        marked("engine", "The mask belongs to the chef at the beginning, not to the store next to it."),
-    ),
-    SampleText(
-        "The doctor called the nurse because [MASK] needed help.",
-        marked(
-            "engine", "Who needs help? The answer shows what a model takes for granted about men and women."
-        ),
-    ),
-    SampleText(
-        "A robin is a [MASK].",
-        marked("engine", "Compare with the next one: one word makes all the difference."),
-    ),
-    SampleText(
-        "A robin is not a [MASK].",
-        marked("engine", "Small models often expect the same words with “not” as without it."),
-    ),
-    SampleText(
-        "The animal did not cross the street because it was too tired.",
-        marked("engine", "“It” is the animal. See where “it” attends to."),
-    ),
-    SampleText(
-        "The animal did not cross the street because it was too wide.",
-        marked("engine", "“It” is the street. Only the last word has changed."),
-    ),
-    SampleText("Time flies like an arrow.", marked("engine", "“Flies” is what time does, “like” compares.")),
-    SampleText(
-        "Fruit flies like a banana.", marked("engine", "“Flies” are insects, “like” is what they do.")
-    ),
-    SampleText(
-        "I saw the man with the telescope.",
-        marked("engine", "Who has the telescope? The sentence does not say."),
-    ),
-    SampleText(
-        "The horse raced past the barn fell.",
-        marked("engine", "Most readers stumble over the last word. Does a model stumble too?"),
-    ),
-    SampleText(
-        "The film was not good at all.",
-        marked("engine", "One small word turns praise into its opposite."),
-    ),
-    SampleText(
-        "It was an unbelievably antidisestablishmentarian speech.",
-        marked("engine", "Long words are split into WordPieces. ## marks a piece that continues a word."),
-    ),
-    SampleText(
-        "The café served crème brûlée to Zoë.",
-        marked("engine", "An uncased vocabulary drops capitals and accents before it splits words."),
-    ),
-    SampleText(
-        "On 12/10/2024 at 3.45 p.m. we paid $19.99!",
-        marked("engine", "Every punctuation mark is a separate piece, even inside numbers."),
-    ),
-    SampleText(
-        "In 2026 Zoë PAID 3 euros for 我爱看电影 👍🏽!",
-        marked(
-            "engine", "Numbers, accents, capitals, Chinese and an emoji: compare vocabularies side by side."
-        ),
-    ),
-    SampleText("我每天 playing 足球。", marked("engine", "Two scripts in one text, split by two rules.")),
-    SampleText(
-        "我爱吃饭",
-        marked(
-            "engine", "Chinese is split into single characters. An English vocabulary lacks most of these."
-        ),
-    ),
-    SampleText(
-        "我把钱存在银行里。", marked("engine", "Chinese without spaces: 银行, the bank, is two pieces.")
-    ),
-)
-
-HEADINGS = {  # by the sentence, with its pair, that a group begins with
-    "my dog is hairy": marked("engine", "From the BERT paper"),
-    "He sat on the bank by the river.": marked("engine", "One word, several senses"),
-    "The man went to the store." + "He bought a gallon of milk.": marked("engine", "Pairs: does B follow A?"),
-    "He was born in the united [MASK].": marked("engine", "Words to guess"),
-    "The animal did not cross the street because it was too tired.": marked("engine", "Grammar, reference"),
-    "It was an unbelievably antidisestablishmentarian speech.": marked("engine", "How text becomes pieces"),
-}

@@ -4,13 +4,11 @@
     python -m app.translations de         a new language: all of its texts are unfinished
 
 What the window and the engine say is collected by Qt's lupdate, what `--help` says from the parsers
-themselves, and the sentences of the lectures from their files. A text that is in several places needs its
-translation once: the others take it over.
+themselves. A text that is in several places needs its translation once: the others take it over.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -21,7 +19,6 @@ from xml.sax.saxutils import escape
 
 import app
 import engine
-from app.shipped import assets
 from engine.commands.command_line import parser_of_commands
 from engine.commands.spoken_help import texts_of
 from engine.language import COMMANDS, FOLDER, catalog
@@ -50,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def collected() -> list[Key]:
     """Return all that is said, by context and English, in order."""
-    of_code = {*_of_code(), *_of_lectures()}
+    of_code = set(_of_code())
     in_help = {text for text, _put in texts_of(parser_of_commands())}
     return sorted(of_code | {(COMMANDS, text) for text in in_help if ("engine", text) not in of_code})
 
@@ -70,16 +67,6 @@ def _of_code() -> Iterator[Key]:
         for context in ElementTree.parse(found).getroot().iter("context"):
             for message in context.iter("message"):
                 yield context.findtext("name", ""), message.findtext("source", "")
-
-
-def _of_lectures() -> Iterator[Key]:
-    """Yield the titles and sentences of the lectures in the box, which their player translates."""
-    for path in sorted((assets() / "lectures").glob("*.json")):
-        lecture = json.loads(path.read_text(encoding="utf-8"))
-        for said in (lecture, *lecture["scenes"]):
-            for name in ("title", "sentence"):
-                if text := said.get(name):
-                    yield "engine", text
 
 
 def completed(keys: Sequence[Key], known: Mapping[Key, str]) -> dict[Key, str]:

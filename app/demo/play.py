@@ -23,9 +23,9 @@ from app.main_window import MainWindow
 from app.pages.choose.new_model import sample_vocabulary
 from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import Session
-from app.shipped import sample_data_path, starter_model
+from app.shipped import home_model, sample_data_path
+from app.stories.known import story
 from app.tour.steps import QUICK, Tour
-from app.tour.steps_inside import CLOZE, FIRST, HIDDEN, SECOND
 from app.words import decimal, event_words, number, probability, say_error, share
 from engine.events import Evaluated, Noted
 from engine.settings.finetune import FineTuneConfig
@@ -98,14 +98,14 @@ class Demo:
             f"Guessed: {roles.text!r} is the text, {roles.label!r} the label "
             f"({', '.join(summary.labels[:5])})"
         )
-        starter = None if chosen.vocab else starter_model()
+        starter = None if chosen.vocab else home_model()
         if starter is not None:
             session.model.choose(str(starter))
         else:
             session.model.choose("new:tiny", chosen.vocab or str(sample_vocabulary()))
         self._until(lambda: session.model.chosen is not None and session.data.summary is not None)
         assert session.model.chosen is not None
-        values = dict(QUICK if starter is not None else RANDOM)
+        values = {"num_epochs": story().table.epochs, **(QUICK if starter is not None else RANDOM)}
         values["minutes"] = chosen.seconds / 60
         self._patience = chosen.seconds + FINISHING_S if chosen.seconds else math.inf
         if chosen.epochs:
@@ -224,12 +224,12 @@ class Demo:
         elif key == "guesses" and scenes.told_guesses():
             self._found["guesses"] = scenes.told_guesses()
             told = ", ".join(f"{word} {probability(value)}" for word, value in scenes.told_guesses())
-            print(f"Hid “{CLOZE.rstrip('.').split()[HIDDEN]}” in “{CLOZE}”: {told}")
+            print(f"Hid a word of “{story().tour[0]}”: {told}")
         elif link is not None:
             self._found["attention"] = {**asdict(link), "layer": link.layer + 1, "head": link.head + 1}
             print(
-                f"“{FIRST} {SECOND}” Layer {link.layer + 1}, head {link.head + 1} looks strongest of all "
-                f"between their main words: “{link.word}” at “{link.other}”, {share(link.share, 0)}"
+                f"“{' '.join(story().pair)}” Layer {link.layer + 1}, head {link.head + 1} looks strongest "
+                f"of all between their main words: “{link.word}” at “{link.other}”, {share(link.share, 0)}"
             )
 
     def _answers(self) -> list[dict[str, Any]]:

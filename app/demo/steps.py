@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.tour.steps import REVIEW, Scenes
+from app.stories.known import story
+from app.tour.steps import Scenes
 from app.tour.steps_inside import Acting, TourHost
-
-SENTENCES = (
-    REVIEW,
-    "The plot is dull, the jokes are stale and the ending is a mess.",
-    "One of the most moving stories of the year.",
-    "It is too long, too loud and never once surprising.",
-    "An honest and touching portrait of a family.",
-    "There is not a single idea in this lazy sequel.",
-)
 
 
 class DemoScenes(Scenes):
@@ -40,7 +32,7 @@ class DemoScenes(Scenes):
         if self.answers.exists():
             return
         if not self.sentences.exists():
-            lines = "".join(f'"{text}"\n' for text in SENTENCES)
+            lines = "".join(f'"{text}"\n' for text in story().table.asked)
             self.sentences.write_text("text\n" + lines, encoding="utf-8")
         page.open_file(self.sentences)
         yield page.run_button.isEnabled

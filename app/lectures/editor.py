@@ -20,7 +20,7 @@ from app.look.labels import PART, label
 from app.look.layout import STRETCH, column, form_rows, row
 from app.look.widgets import GAP, PAGE_MARGIN, Card, button, named
 from app.plots.figure_files import file_stem
-from app.words import tr_engine, translate
+from app.words import translate
 from app.work.page_state import texts_of
 
 SIZE = (860, 560)
@@ -143,14 +143,14 @@ class LectureEditor(QDialog):
         """Show the lecture in hand; what is being typed stays."""
         lecture, current = self._current.lecture, self._current
         here = self.place
-        names = [f"{n}   {tr_engine(scene.title)}" for n, scene in enumerate(lecture.scenes, start=1)]
+        names = [f"{n}   {scene.title}" for n, scene in enumerate(lecture.scenes, start=1)]
         if names != [self.list.item(n).text() for n in range(self.list.count())]:
             with QSignalBlocker(self.list):
                 self.list.clear()
                 self.list.addItems(names)
                 self.list.setCurrentRow(min(max(here, 0), len(names) - 1))
-        if not self._rest.isActive() and self.title.text() != tr_engine(lecture.title):
-            self.title.setText(tr_engine(lecture.title))
+        if not self._rest.isActive() and self.title.text() != lecture.title:
+            self.title.setText(lecture.title)
         self.empty.setVisible(not names)
         self.list.setVisible(bool(names))
         self._show_scene()
@@ -194,7 +194,7 @@ class LectureEditor(QDialog):
         if self._rest.isActive():
             return
         self._editing = place
-        title, sentence = ("", "") if scene is None else (tr_engine(scene.title), tr_engine(scene.sentence))
+        title, sentence = ("", "") if scene is None else (scene.title, scene.sentence)
         if self.scene_title.text() != title:
             self.scene_title.setText(title)
         if self.sentence.toPlainText() != sentence:
@@ -224,15 +224,15 @@ class LectureEditor(QDialog):
         """Take what is typed into the lecture."""
         self._rest.stop()
         lecture, place = self._current.lecture, self._editing
-        if self.title.text().strip() != tr_engine(lecture.title):
+        if self.title.text().strip() != lecture.title:
             lecture = replace(lecture, title=self.title.text().strip())
         if 0 <= place < len(lecture.scenes):
             scene = lecture.scenes[place]
             title = self.scene_title.text().strip() or scene.title
             sentence = " ".join(self.sentence.toPlainText().split())[:LONGEST_SENTENCE]
-            if title != tr_engine(scene.title):
+            if title != scene.title:
                 lecture = lecture.told(place, title=title)
-            if sentence != tr_engine(scene.sentence):
+            if sentence != scene.sentence:
                 lecture = lecture.told(place, sentence=sentence)
         self._current.take(lecture)
 

@@ -29,7 +29,7 @@ from app.session import Session
 from app.settings import AppSettings
 from app.share.gather import document_of, words_of_page
 from app.share.pictures import drawing_of
-from app.words import tr_engine, translate
+from app.words import translate
 from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.report.blocks import Block, Document, Said, Section
@@ -147,7 +147,7 @@ def export(order: ExportOrder, hidden: HiddenPages) -> Iterator[int]:
 
 def name_of_file(lecture: Lecture) -> str:
     """Return what a lecture's one file is called."""
-    return f"{file_stem(tr_engine(lecture.title) or translate('lectures', 'Lecture'))}.html"
+    return f"{file_stem(lecture.title or translate('lectures', 'Lecture'))}.html"
 
 
 def _drawn(page: KeptPage[Any], scene: Scene, done: int) -> Generator[int, None, ExportedScene]:
@@ -167,10 +167,10 @@ def _drawn(page: KeptPage[Any], scene: Scene, done: int) -> Generator[int, None,
 def _document(order: ExportOrder, shown: list[ExportedScene]) -> Document:
     sections = []
     for number, one in enumerate(shown, start=1):
-        sentence = tr_engine(one.scene.sentence)
+        sentence = one.scene.sentence
         said = [Said(text, level) for text, level in ((sentence, ""), (one.problem, "wrong")) if text]
-        sections.append(Section(f"{number}. {tr_engine(one.scene.title)}", [*said, *one.blocks]))
-    title = tr_engine(order.lecture.title) or translate("lectures", "Lecture")
+        sections.append(Section(f"{number}. {one.scene.title}", [*said, *one.blocks]))
+    title = order.lecture.title or translate("lectures", "Lecture")
     return Document(title, blocks=sections, footer=made_by(), words=words_of_page())
 
 
@@ -178,7 +178,7 @@ def _save(order: ExportOrder, page: KeptPage[Any], scene: Scene, number: int) ->
     """Save the figures of a page that shows a scene; the whole page where it shows none."""
     page.setFocus()  # no ring around a figure
     figures = page.figures_shown()
-    stem = f"{number:02d}-{file_stem(tr_engine(scene.title))[:LONGEST_NAME].strip('-')}"
+    stem = f"{number:02d}-{file_stem(scene.title)[:LONGEST_NAME].strip('-')}"
     files, captions = [], []
     for place, figure in enumerate(figures, start=1):
         name = f"{stem}-{place}{order.kind}" if len(figures) > 1 else f"{stem}{order.kind}"
@@ -212,10 +212,10 @@ def _whole_caption(figure: Figure, scene: Scene) -> list[tuple[str, str]]:
 
 
 def _html(order: ExportOrder, shown: list[ExportedScene]) -> str:
-    title = html.escape(tr_engine(order.lecture.title) or translate("lectures", "Lecture"))
+    title = html.escape(order.lecture.title or translate("lectures", "Lecture"))
     parts = [
         "<!DOCTYPE html>",
-        '<html><head><meta charset="utf-8">',
+        f'<html lang="{html.escape(order.lecture.language)}"><head><meta charset="utf-8">',
         f"<title>{title}</title>",
         "<style>body{font-family:sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;line-height:1.45}"
         "img{max-width:100%;border:1px solid #dfe3ea;border-radius:6px}section{margin:0 0 3rem}"
@@ -224,9 +224,9 @@ def _html(order: ExportOrder, shown: list[ExportedScene]) -> str:
         f"<h1>{title}</h1>",
     ]
     for number, one in enumerate(shown, start=1):
-        parts.append(f"<section><h2>{number}. {html.escape(tr_engine(one.scene.title))}</h2>")
+        parts.append(f"<section><h2>{number}. {html.escape(one.scene.title)}</h2>")
         if one.scene.sentence:
-            parts.append(f"<p>{html.escape(tr_engine(one.scene.sentence))}</p>")
+            parts.append(f"<p>{html.escape(one.scene.sentence)}</p>")
         if one.problem:
             parts.append(f'<p class="problem">{html.escape(one.problem)}</p>')
         for name, caption in zip(one.files, one.captions, strict=True):
@@ -244,10 +244,10 @@ def _html(order: ExportOrder, shown: list[ExportedScene]) -> str:
 
 
 def _markdown(order: ExportOrder, shown: list[ExportedScene]) -> str:
-    parts = [f"# {_plain(tr_engine(order.lecture.title) or translate('lectures', 'Lecture'))}", ""]
+    parts = [f"# {_plain(order.lecture.title or translate('lectures', 'Lecture'))}", ""]
     for number, one in enumerate(shown, start=1):
-        parts += [f"## {number}. {_plain(tr_engine(one.scene.title))}", ""]
-        parts += [_plain(tr_engine(one.scene.sentence)), ""] if one.scene.sentence else []
+        parts += [f"## {number}. {_plain(one.scene.title)}", ""]
+        parts += [_plain(one.scene.sentence), ""] if one.scene.sentence else []
         parts += [f"*{_plain(one.problem)}*", ""] if one.problem else []
         for name, caption in zip(one.files, one.captions, strict=True):
             lines = [_plain(line) for line in caption.splitlines()]

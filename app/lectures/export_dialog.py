@@ -23,7 +23,6 @@ from app.look.widgets import DIALOG_MARGINS, GAP, button, named
 from app.plots.figure_files import file_stem
 from app.session import Session
 from app.settings import AppSettings
-from app.words import tr_engine
 from engine.errors import UserError
 
 WIDTH = 560
@@ -54,7 +53,7 @@ class LectureExportDialog(QDialog):
         return self._steps is not None
 
     def _make(self) -> None:
-        name = file_stem(tr_engine(self._current.lecture.title) or self.tr("Lecture"))
+        name = file_stem(self._current.lecture.title or self.tr("Lecture"))
         folder = self._current.recent[0].parent if self._current.recent else Path.home()
         self.path = named(
             LineEdit(QDir.toNativeSeparators(str(folder / name))), "export_path", self.tr("Folder")
@@ -95,7 +94,7 @@ class LectureExportDialog(QDialog):
         ask_folder(self, title, self._take_folder, name="export_folder_dialog", start=start)
 
     def _take_folder(self, folder: str) -> None:
-        name = file_stem(tr_engine(self._current.lecture.title) or self.tr("Lecture"))
+        name = file_stem(self._current.lecture.title or self.tr("Lecture"))
         self.path.setText(QDir.toNativeSeparators(str(Path(folder) / name)))
 
     def _press(self) -> None:

@@ -1,6 +1,7 @@
 """A lecture: scenes in an order, in one file that opens on another computer. Knows no Qt.
 
-A scene names its models by what they are called and by a fingerprint of their weights, never by a place.
+It stays in its own language, whatever the window speaks. A scene names its models by what they are called
+and by a fingerprint of their weights, never by a place.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import Any
 from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.files import read_json_object
+from engine.language import ENGLISH
 
 FORMAT, VERSION = "cloze-lecture", 1
 SUFFIX = ".json"
 MOST_BYTES = 40 * 2**20
 MOST_VALUES = 500_000
 MOST_SCENES, MOST_MODELS = 500, 20  # of a lecture, of a scene
+LONGEST_LANGUAGE = 20  # characters; older files name none, and are English
 LONGEST_TITLE, LONGEST_SENTENCE, LONGEST_TEXT = 300, 3_000, 20_000  # characters
 
 
@@ -49,10 +52,11 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Lecture:
-    """Scenes under a title."""
+    """Scenes under a title. language: in which they are told, as `engine.language.languages` has it."""
 
     title: str = ""
     scenes: tuple[Scene, ...] = ()
+    language: str = ENGLISH
 
     def with_scene(self, scene: Scene, place: int | None = None) -> Lecture:
         """Return it with one scene more, at a place or at the end."""
@@ -76,7 +80,7 @@ class Lecture:
 
 def to_json(lecture: Lecture) -> str:
     """Return a lecture as the text of its file."""
-    found = {"format": FORMAT, "version": VERSION, **asdict(lecture)}
+    found = {"format": FORMAT, "version": VERSION, "language": lecture.language, **asdict(lecture)}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -112,7 +116,8 @@ def read_lecture(path: Path) -> Lecture:
     if not isinstance(scenes, list) or len(scenes) > MOST_SCENES:
         raise _damaged(path)
     try:
-        return Lecture(_text(found, "title", LONGEST_TITLE), tuple(_scene(one) for one in scenes))
+        told = _text(found, "language", LONGEST_LANGUAGE) if "language" in found else ENGLISH
+        return Lecture(_text(found, "title", LONGEST_TITLE), tuple(_scene(one) for one in scenes), told)
     except (TypeError, KeyError, ValueError) as error:
         raise _damaged(path) from error
 

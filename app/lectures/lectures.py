@@ -23,7 +23,6 @@ from app.look.files import ask_file
 from app.look.labels import PART
 from app.page_stack import is_kept
 from app.pages.inside.kept_page import KeptPage
-from app.words import tr_engine
 from app.work.page_state import SceneValues, texts_of
 from engine.errors import UserError, marked
 
@@ -80,9 +79,7 @@ class Lectures(QObject):
             return
         count = len(self.current.lecture.scenes)
         at = count if place is None else place
-        dialog = KeepDialog(
-            self._suggested(shown), at + 1, tr_engine(self.current.lecture.title), self._front
-        )
+        dialog = KeepDialog(self._suggested(shown), at + 1, self.current.lecture.title, self._front)
         dialog.kept.connect(partial(self._keep, self._main.current_page, shown, place))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

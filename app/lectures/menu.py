@@ -59,11 +59,12 @@ class LectureButton(ToolButton):
         self.open = self._add(
             "lecture_open", self.tr("Open a lecture…"), "", lambda lectures: lectures.ask_to_open()
         )
-        for place, one in enumerate(shipped.lectures(), start=1):
-            action = self._menu.addAction(words.tr_engine(one.title).replace("&", "&&"))
-            action.setObjectName(f"lecture_shipped_{place}")
-            action.setToolTip(tip(words.tr_engine(one.words)))
-            action.triggered.connect(partial(self._open, one.path))
+        here, elsewhere = shipped.lectures(), shipped.other_lectures()
+        self._offer(self._menu, here)
+        if elsewhere:
+            others = self._menu.addMenu(self.tr("In other languages"))
+            others.setToolTipsVisible(True)
+            self._offer(others, elsewhere, len(here))
         self._last = self._menu.addSeparator()
         self.clicked.connect(self.open_menu)
 
@@ -84,6 +85,14 @@ class LectureButton(ToolButton):
             action.triggered.connect(partial(self._open, path))
             self._recent.append(action)
         self._menu.popup(self.mapToGlobal(QPoint(self.width() + 4, 0)))
+
+    def _offer(self, menu: QMenu, lectures: tuple[shipped.ShippedLecture, ...], before: int = 0) -> None:
+        """Offer lectures of the box. Args: before: how many were offered."""
+        for place, one in enumerate(lectures, start=before + 1):
+            action = menu.addAction(one.title.replace("&", "&&"))
+            action.setObjectName(f"lecture_shipped_{place}")
+            action.setToolTip(tip(one.words))
+            action.triggered.connect(partial(self._open, one.path))
 
     def _add(self, name: str, text: str, keys: str, call: Callable[[Any], object]) -> QAction:
         action = self._menu.addAction(text)

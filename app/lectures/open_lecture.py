@@ -20,6 +20,7 @@ from app.session import Session
 from app.shipped import assets
 from app.work.page_state import SceneValues
 from app.work.worker import Channel
+from engine.language import spoken_language
 
 UNSAVED = "unsaved-lecture.json"
 PATH = "lectures/path"  # of the lecture that is not saved, in the settings
@@ -44,7 +45,7 @@ class OpenLecture(QObject):
         self._keeping, self._reading = Channel(self, files), Channel(self, files)
         self._writing, self._drafting = Channel(self, files), Channel(self, files)
         self._finding, self._comparing = Channel(self, files), Channel(self, files)
-        self.lecture = Lecture()
+        self.lecture = Lecture(language=spoken_language())
         self.path: Path | None = None
         self.is_changed = False  # since it was saved
         self.is_reading = False  # at the start, what was in hand at the end; then comes `opened`
@@ -170,7 +171,8 @@ class OpenLecture(QObject):
 
     def start_new(self) -> None:
         """Begin an empty lecture."""
-        self.lecture, self.path, self.is_changed = Lecture(), None, False
+        self.lecture = Lecture(language=spoken_language())
+        self.path, self.is_changed = None, False
         self._keep_in_hand()
         self._drop_draft()
         self.opened.emit()

@@ -36,7 +36,6 @@ from app.page_stack import is_kept
 from app.pages.choose.model_box import FolderQuestion
 from app.pages.inside.kept_page import KeptPage
 from app.session import Session
-from app.words import tr_engine
 from app.work.page_state import FAMILIES, VOCABULARIES, kind_of_model
 from engine.errors import UserError, marked
 from engine.family.train import REPORT
@@ -165,7 +164,7 @@ class LecturePlayer(QObject):
             return
         self.place = min(max(place, 0), len(scenes) - 1)
         scene = scenes[self.place]
-        self.bar.show_scene(tr_engine(scene.title), tr_engine(scene.sentence), self.place, len(scenes))
+        self.bar.show_scene(scene.title, scene.sentence, self.place, len(scenes))
         self.bar.show_note(self._note(scene))
         self._show(scene)
         self._fit()

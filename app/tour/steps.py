@@ -13,23 +13,23 @@ from PySide6.QtWidgets import QWidget
 from app import words
 from app.pages.tasks.classification.remarks import accuracy_words
 from app.rail import GROUPS, LEARN, heading_words, title_of
-from app.shipped import sample_data_path, starter_model
+from app.shipped import home_model, sample_data_path
+from app.stories.known import story
 from app.tour.guide import Guide, TourStep
 from app.tour.steps_inside import Acting, InsideScenes, TourHost
 from engine.text.reading.kinds import TABLE_KINDS
 from engine.train.ways.names import FINE_TUNED
 
-# settings that suit the starter and the sample on any machine: as much of two epochs as fits into the time
+# settings that suit the starter and the sample on any machine: as many epochs as fit into the time, or as the
+# story says, two of the reviews
 QUICK = {  # as much as can be learned in some minutes on two cores
     "way": FINE_TUNED,  # its curves are what is to be seen
     "max_length": 64,
     "batch_size": 16,
-    "num_epochs": 2,
     "minutes": 2.75,
     "embedding_rate": 10.0,  # measured: 0.74 in the place of 0.71 after 2,560 rows
     "evaluate_every_steps": 0,
 }
-REVIEW = "A warm, funny and beautifully acted film."
 
 
 class Scenes(InsideScenes):
@@ -51,7 +51,7 @@ class Scenes(InsideScenes):
 
     @property
     def will_train(self) -> bool:
-        session, starter = self.session, starter_model()
+        session, starter = self.session, home_model()
         if starter is None or session.training.run_dir is not None or session.training.last_model is not None:
             return False
         sample = sample_data_path()
@@ -127,7 +127,7 @@ class Scenes(InsideScenes):
         )
 
     def _choose_starter(self) -> Acting:
-        session, starter = self.session, starter_model()
+        session, starter = self.session, home_model()
         if session.model.chosen is None and starter is not None:
             session.model.choose(str(starter))
         yield lambda: not session.model.is_reading and not session.data.is_counting
@@ -176,7 +176,7 @@ class Scenes(InsideScenes):
         """Open the starter, and lend the form settings that do not take long."""
         page = self.page("finetune")
         yield from self._choose_starter()
-        page.set_for_one_training(QUICK)
+        page.set_for_one_training({"num_epochs": story().table.epochs, **QUICK})
         yield page.start_button.isEnabled
 
     def _learning_words(self) -> str:
@@ -184,7 +184,7 @@ class Scenes(InsideScenes):
         is_over = not is_running and self.session.training.state.step is not None
         if model is not None and model.is_new:
             told = self.tr("Random weights are taught the labels.")
-            if starter_model() is None:
+            if home_model() is None:
                 told = words.sentences([self.tr("No pretrained model ships with this build."), told])
         elif is_over:
             told = self.tr("A model that has read a lot was taught the labels.")
@@ -277,7 +277,8 @@ class Scenes(InsideScenes):
         if folder is not None and folder != self.inspector.folder:
             page.set_model(folder)
         if not self.inspector.is_given or not self.inspector.text.strip():
-            self.inspector.set_text(REVIEW, REVIEW)  # the second is read only by a model of pairs
+            asked = story().table.asked[0]
+            self.inspector.set_text(asked, asked)  # the second is read only by a model of pairs
         card.ask()
         yield lambda: not card.bars.is_empty and not page.is_asking
 
@@ -310,7 +311,7 @@ class Scenes(InsideScenes):
         if inspector.folder != folder:
             inspector.choose(folder)
         text, *pair = self.page("predict").text_card.texts()
-        inspector.set_text(text or REVIEW, *pair)
+        inspector.set_text(text or story().table.asked[0], *pair)
         page.show_picture("attribution")
         yield lambda: page.attribution.result is not None
 

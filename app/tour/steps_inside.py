@@ -19,18 +19,16 @@ from app import words
 from app.pages.probe.masked_text import MaskedText
 from app.pages.tasks.known import VIEWS
 from app.session import Session
-from app.shipped import history_run, starter_model
+from app.shipped import history_run, home_model
+from app.stories.known import story
 from app.tour.guide import TourStep, Wait
 from engine.errors import ModelError
 from engine.model.info import read_info
+from engine.text.words import within, words_of
 
 if TYPE_CHECKING:
     from engine.inspect.attention.weights import AttentionMaps
 
-CLOZE = "The children were playing in the garden."
-HIDDEN = 2  # the word of it that is hidden: were
-FIRST, SECOND = "The man went to the store.", "He bought a gallon of milk."
-FROM, TO = ("he", "bought", "gallon", "milk"), ("man", "went", "store")  # the main words of the two
 MOST_TOLD = 3  # guesses
 Acting = Generator[Wait, None, None]
 
@@ -109,7 +107,9 @@ class InsideScenes(QObject):
         yield from self._open_reader()
         page.tabs.setCurrentIndex(0)
         yield lambda: page.draft.about is self.inspector.about
-        page.draft.go(MaskedText(CLOZE, "", (HIDDEN,)))
+        text, hidden = story().tour
+        places = within(words_of(page.draft.about.encode(text), text), text, hidden)
+        page.draft.go(MaskedText(text, "", places))
         self._has_hidden = True
         plot = page.words_view.cards[0].plots[0]
         yield lambda: plot.isVisible() and not (plot.is_empty or plot.is_dim)
@@ -166,7 +166,7 @@ class InsideScenes(QObject):
         """Show the head that looks most from a main word of the second sentence to one of the first."""
         page, inspector = self.page("attention"), self.inspector
         yield from self._open_reader()
-        inspector.set_text(FIRST, SECOND)
+        inspector.set_text(*story().pair)
         page.end_comparison()
         page.show_picture("heatmap")
         yield lambda: self._pair_maps() is not None
@@ -177,7 +177,7 @@ class InsideScenes(QObject):
 
     def _pair_maps(self) -> AttentionMaps | None:
         maps = cast("AttentionMaps | None", self.page("attention").maps)
-        fits = maps is not None and (maps.text, maps.text_pair) == (FIRST, SECOND)
+        fits = maps is not None and (maps.text, maps.text_pair) == story().pair
         return maps if fits and maps is not None and maps.folder == self.inspector.folder else None
 
     def link(self) -> Link | None:
@@ -189,8 +189,9 @@ class InsideScenes(QObject):
         for word in maps.words:
             if word.pieces:
                 places[word.segment].setdefault(word.text.lower(), word.pieces[0])
-        rows = [places[1][word] for word in FROM if word in places[1]]
-        columns = [places[0][word] for word in TO if word in places[0]]
+        looked_at, looking = story().pair_words
+        rows = [places[1][word] for word in looking if word in places[1]]
+        columns = [places[0][word] for word in looked_at if word in places[0]]
         if not rows or not columns:
             return None
         shares = maps.attentions[:, :, rows][..., columns]
@@ -265,7 +266,7 @@ class InsideScenes(QObject):
 
 def language_model(session: Session) -> Path | None:
     """Return a model that guesses masked words: the starter, the open one, or the one with a history."""
-    starter, about, run = starter_model(), session.inspector.about, history_run()
+    starter, about, run = home_model(), session.inspector.about, history_run()
     if starter is not None:
         return starter
     if about is not None and about.has_masked_words:

@@ -15,20 +15,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.settings import AppSettings
-from app.work.later import later
+from app.stories.known import story, story_read_by
 from app.work.library import ModelLibrary
 from app.work.worker import Channel, Workers
 
 if TYPE_CHECKING:
-    from engine.inspect.example_texts import reads_english
     from engine.inspect.loaded_model import ModelSummary
-else:
-    reads_english = later("engine.inspect.example_texts", "reads_english")
 
-FIRST_TEXT = "The doctor asked the superstitious patient."  # one word is split, another one is guessed well
-FIRST_CHINESE_TEXT = (
-    "因为下雨，所以我们没有去。"  # for a model that reads Chinese, until somebody chooses a text
-)
 HELD, TEXT, PAIR = "looking/model", "looking/text", "looking/text_pair"  # what was looked at last
 RECENT = "looking/recent_texts"
 LONGEST_KEPT = 20_000  # characters
@@ -61,7 +54,7 @@ class Inspector(QObject):
         self.trained: Path | None = None  # the last model that a training has left, until it is in hand
         self.about: ModelSummary | None = None
         self.refusal: BaseException | None = None
-        self.text = settings.value(TEXT, FIRST_TEXT)[:LONGEST_KEPT]
+        self.text = settings.value(TEXT, story().first[0])[:LONGEST_KEPT]
         self.text_pair = settings.value(PAIR, "")[:LONGEST_KEPT]
         self.is_given = settings.value(TEXT, NEVER) != NEVER  # whether anybody chose or typed a text
         self._since = time.monotonic()  # that this text has stood
@@ -148,7 +141,7 @@ class Inspector(QObject):
         """Look at a sentence in the model's language, where nobody has chosen a text."""
         if self.is_given:
             return
-        first = FIRST_TEXT if reads_english(about.wordpiece) else FIRST_CHINESE_TEXT
+        first = story_read_by(about.wordpiece).first[0]
         if first != self.text:
             self.text = first
             self.text_changed.emit()

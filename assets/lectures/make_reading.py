@@ -1,267 +1,157 @@
-"""The lecture "How BERT reads a sentence", on the starter model."""
+"""The lecture "How BERT reads a sentence": what is put into its sentences, and its scenes."""
 
 from __future__ import annotations
 
 from math import exp
+from typing import Any
 
+from app import words
 from app.lectures.lecture import Lecture
-from app.shipped import starter_model
+from app.shipped import assets
 from assets.lectures.stage import Stage, told
-from engine.errors import marked
+from assets.lectures.told.known import READING as TELLINGS
+from assets.lectures.told.parts import GAP, Reading
 from engine.inspect.attention.head_measures import measure
 from engine.inspect.attention.weights import look
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.follows import follows
 from engine.inspect.masked.lens import lens
-from engine.inspect.masked.masked import mask
+from engine.inspect.masked.masked import GappedText, mask
 from engine.inspect.masked.probe import ask
+from engine.text.words import words_of
 
-FILE = "how-bert-reads.json"
-LONG = "It was an unbelievably antidisestablishmentarian speech."
-BANK = "He put his money in the bank by the river."
-LEFT_OF_BANK = "He put his money in the bank."
-BANK_PIECE, BANK_WORD = 7, 6
-STATES, STATES_WORD = "He was born in the united states.", 6
-KEYS, KEYS_WORD = "The keys to the cabinet were on the table.", 5
-RIVER, ENGLAND = "The river flows through the city of London.", "It is the longest river in England."
-RECIPE = "The recipe needs two eggs and some butter."
-BEFORE, AFTER = (1, 3), (2, 9)  # layer and head, from 1
+MOST = 10  # guesses among which a word is looked for
 
 
-def check() -> None:
-    """Check what the sentences below name. Raises: ValueError: it is no longer so."""
-    folder = starter_model()
-    told(folder is not None, "the starter model ships")
-    assert folder is not None
+def hiding(model: LoadedModel, text: str, word: str) -> dict[str, Any]:
+    """Return what hides a word of a text, as a scene has it: the word, or the piece of a Chinese character,
+    which is a word only where nothing finds longer ones.
+    """
+    encoding = model.about.encode(text)
+    if word.isascii():
+        place = [one.text for one in words_of(encoding, text)].index(word)
+        return {"words": [place], "pieces": [], "by_pieces": False}
+    return {"words": [], "pieces": [encoding.tokens.index(word)], "by_pieces": True}
+
+
+def hidden(model: LoadedModel, text: str, word: str) -> GappedText:
+    """Return a text without one of its words; where it has a [MASK], that is the gap."""
+    if GAP in text:
+        return mask(model.about, text)
+    what = hiding(model, text, word)
+    return mask(model.about, text, words=what["words"], pieces=what["pieces"])
+
+
+def facts(said: Reading) -> dict[str, Any]:
+    """Return what the models give. Raises: ValueError: the lecture is no longer told by it."""
+    model = LoadedModel.open(assets() / "models" / said.model, "cpu")
+    wordpiece, config = model.wordpiece, model.config
+    cut = wordpiece.encode(said.torn).tokens[1:-1]
+    told(len(cut) > 3 and all(one.startswith("##") for one in cut[1:]), "a word is split")
+    tokens = wordpiece.encode(said.main).tokens
+    return {
+        "vocabulary": words.number(wordpiece.vocab_size),
+        "cut": len(cut),
+        "tokens": len(tokens),
+        "width": config.hidden_size,
+        "narrow": config.hidden_size // config.num_attention_heads,
+        "layers": config.num_hidden_layers,
+        "each": config.num_attention_heads,
+        "heads": config.num_hidden_layers * config.num_attention_heads,
+        "piece": said.piece,
+        "layer": said.after[0],
+        "head": said.after[1],
+        **_looks(model, said, tokens),
+        **_guesses(model, said),
+        **_pairs(model, said),
+    }
+
+
+def _looks(model: LoadedModel, said: Reading, tokens: list[str]) -> dict[str, Any]:
+    seen, place = look(model, said.main), tokens.index(said.piece)
+    (layer, head), (layer_after, head_after) = said.before, said.after
+    row = seen.attentions[layer - 1, head - 1, place]
+    told(row.argmax() == place - 1, "the piece looks at the one before")
+    found = measure(seen)
+    back, ahead = found["previous"][layer - 1, head - 1], found["next"][layer_after - 1, head_after - 1]
+    told(min(back, ahead) > 0.8, "one head looks back, another ahead")
+    many = {f"num_{name}": int((found[name] > 0.5).sum()) for name in ("cls", "previous", "next", "self")}
+    return {
+        "neighbour": tokens[place - 1],
+        "share": words.share(float(row.max())),
+        "back": words.share(float(back), 0),
+        "ahead": words.share(float(ahead), 0),
+        **many,
+    }
+
+
+def _guesses(model: LoadedModel, said: Reading) -> dict[str, Any]:
+    def ranked(text: str, word: str) -> list[Any]:
+        return list(ask(model, hidden(model, text, word), top_k=MOST).answers[0].guesses)
+
+    word = said.guessed[1]
+    one, two, three = ranked(*said.guessed)[:3]
+    told(one.word == word, "the hidden word comes first")
+    first = [layer[0].guesses[0].word for layer in lens(model, hidden(model, *said.guessed)).layers]
+    from_layer = max(n for n, found in enumerate(first) if found != word) + 1
+    told(1 < from_layer < len(first), "an early layer guesses another word")
+    forms = ranked(*said.grammar)
+    order = [guess.word for guess in forms]
+    told(order[0] == said.forms[0], "the right form comes first")
+    told(sorted(said.forms, key=order.index) == list(said.forms), "the forms come in this order")
+    decided = ranked(*said.both)[0].word
+    told(decided not in [guess.word for guess in ranked(said.left, said.both[1])], "both sides count")
+    return {
+        "one": one.word,
+        "two": two.word,
+        "three": three.word,
+        "chance": words.share(exp(one.log_probability), 0),
+        "from_layer": from_layer,
+        "early": first[from_layer - 1],
+        "forms": said.forms,
+        "chances": [words.probability(exp(forms[order.index(form)].log_probability)) for form in said.forms],
+        "decided": decided,
+    }
+
+
+def _pairs(model: LoadedModel, said: Reading) -> dict[str, Any]:
+    pairs = {"follows": (said.first, said.next), "not_follows": (said.first, said.other)}
+    if all(said.missed):
+        pairs["missed"] = said.missed
+    chances = {name: float(follows(model, *pair).probability) for name, pair in pairs.items()}
+    told([chance > 0.5 for chance in chances.values()] == [True] + [False] * (len(pairs) - 1), "it follows")
+    return {name: words.probability(chance) for name, chance in chances.items()}
+
+
+def make(stage: Stage, language: str) -> Lecture:
+    """Return the lecture in a language. Raises: ValueError, UserError."""
+    said, folder = TELLINGS[language], assets() / "models" / TELLINGS[language].model
     model = LoadedModel.open(folder, "cpu")
-    config, wordpiece = model.config, model.wordpiece
-    tokens = wordpiece.encode(LONG).tokens
-    cut = tokens[tokens.index("anti") : tokens.index("speech")]
-    told(wordpiece.vocab_size == 30_522, "30,522 pieces")
-    told(len(cut) == 7 and all(one.startswith("##") for one in cut[1:]), "seven pieces")
-    encoding = wordpiece.encode(BANK)
-    told(len(encoding.tokens) == 13 and encoding.tokens[BANK_PIECE] == "bank", "13 tokens, bank the seventh")
-    told((config.hidden_size, config.num_hidden_layers, config.num_attention_heads) == (384, 6, 12), "shape")
-    told(config.hidden_size // config.num_attention_heads == 32, "32 numbers")
+    found, wordpiece = facts(said), model.wordpiece
+    piece = wordpiece.encode(said.main).tokens.index(said.piece)
+    torn = len(wordpiece.encode(said.cut.partition(said.torn)[0]).tokens) - 1  # without the last, [SEP]
+    (layer, head), after = said.before, list(said.after)
 
-    seen = look(model, BANK)
-    layer, head = BEFORE[0] - 1, BEFORE[1] - 1
-    row = seen.attentions[layer, head, BANK_PIECE]
-    told(row.argmax() == BANK_PIECE - 1 and row.max() > 0.99, "the piece before")
-    measures = measure(seen)
-    told(measures["previous"][layer, head] > 0.99, "every word looks at the piece before it")
-    told(measures["next"][AFTER[0] - 1, AFTER[1] - 1] > 0.95, "every word looks at the piece after it")
+    def keep(key: str, page: str, text: str, pair: str = "", /, **changes: Any) -> None:
+        title, sentence = said.said[key]
+        stage.keep(title.format(**found), sentence.format(**found), page, folder, text, pair, **changes)
 
-    told(int((measures["cls"] > 0.5).sum()) == 46, "46 heads at [CLS]")
-    states = ask(model, mask(model.about, STATES, words=(STATES_WORD,)), top_k=3).answers[0]
-    told([one.word for one in states.guesses] == ["states", "kingdom", "nations"], "states, kingdom, nations")
-    told(0.8 < exp(states.guesses[0].log_probability) < 0.9, "more than four fifths")
-    by_layer = lens(model, mask(model.about, STATES, words=(STATES_WORD,))).layers
-    layers = [one[0].guesses[0].word for one in by_layer]
-    told([word == "states" for word in layers] == [False] * 4 + [True] * 3, "states from layer 4 on")
-    keys = ask(model, mask(model.about, KEYS, words=(KEYS_WORD,)), top_k=10).answers[0]
-    order = [one.word for one in keys.guesses]
-    told(order[0] == "are" and order.index("were") < order.index("is"), "are first, were before is")
-    bank = ask(model, mask(model.about, BANK, words=(BANK_WORD,)), top_k=1).answers[0]
-    left = ask(model, mask(model.about, LEFT_OF_BANK, words=(BANK_WORD,)), top_k=10).answers[0]
-    told(bank.guesses[0].word == "river", "river first")
-    told("river" not in [one.word for one in left.guesses], "river comes from the right")
-    one, other = (follows(model, RIVER, second).probability for second in (ENGLAND, RECIPE))
-    told(one > 0.99 and other < 0.5, "it follows, it does not")
+    def probe(key: str, text: str, word: str, tab: str = "words") -> None:
+        keep(key, "probe", text, tab=tab, **hiding(model, text, word))
 
-
-def make(stage: Stage) -> Lecture:
-    """Return the lecture. Raises: ValueError, UserError."""
-    check()
-    folder = starter_model()
-    assert folder is not None  # checked
     stage.scenes = []
-    stage.keep(
-        marked("engine", "A word becomes pieces"),
-        marked(
-            "engine",
-            "BERT writes with 30,522 pieces. A word that is not one of them is split, from "
-            "the left, into the longest pieces that are. ## marks one that continues a word.",
-        ),
-        "tokenizer",
-        folder,
-        LONG,
-        step="match",
-        row=9,
-    )
-    stage.keep(
-        marked("engine", "A text becomes a row of numbers"),
-        marked(
-            "engine",
-            "[CLS] comes before it and [SEP] after it: 13 pieces. From here on only their numbers count.",
-        ),
-        "tokenizer",
-        folder,
-        BANK,
-        step="frame",
-        row=BANK_PIECE,
-    )
-    layer, head = BEFORE
-    stage.keep(
-        marked("engine", "A piece begins as a sum of three vectors"),
-        marked(
-            "engine",
-            "One for the piece, one for its position, one for its sentence: three learned "
-            "vectors of 384 numbers, added number by number.",
-        ),
-        "anatomy",
-        folder,
-        BANK,
-        step="sum",
-        piece=BANK_PIECE,
-    )
-    stage.keep(
-        marked("engine", "Query, key and value"),
-        marked(
-            "engine",
-            "Each head makes three short vectors of every piece, 32 numbers each: what it "
-            "looks for, what it is found by, and what it passes on.",
-        ),
-        "anatomy",
-        folder,
-        BANK,
-        step="qkv",
-        layer=layer,
-        head=head,
-        piece=BANK_PIECE,
-    )
-    stage.keep(
-        marked("engine", "Softmax turns scores into shares"),
-        marked(
-            "engine",
-            "The query of “bank” times every key gives scores. Softmax turns them into "
-            "shares that add up to 1. Here nearly all goes to “the”, the piece before.",
-        ),
-        "anatomy",
-        folder,
-        BANK,
-        step="softmax",
-        layer=layer,
-        head=head,
-        piece=BANK_PIECE,
-    )
-    stage.keep(
-        marked("engine", "This head looks one piece back"),
-        marked(
-            "engine", "The same head for every piece of the sentence: each word looks at the piece before it."
-        ),
-        "attention",
-        folder,
-        BANK,
-        view="arcs",
-        heads=[list(BEFORE)],
-        locked=-1,
-    )
-    stage.keep(
-        marked("engine", "Another looks one piece ahead"),
-        marked(
-            "engine",
-            "BERT also sees what is on the right. Layer 2, head 9 learned to look there on its own.",
-        ),
-        "attention",
-        folder,
-        BANK,
-        view="heatmap",
-        heads=[list(AFTER)],
-        locked=-1,
-    )
-    stage.keep(
-        marked("engine", "72 heads, and many look at [CLS]"),
-        marked(
-            "engine",
-            "6 layers of 12 heads. In 46 of them, more than half of the words’ attention "
-            "goes to [CLS]. It is thought to be where a head looks when there is nothing to "
-            "find.",
-        ),
-        "attention",
-        folder,
-        BANK,
-        view="heads",
-        heads=[list(AFTER)],
-        locked=-1,
-    )
-    stage.keep(
-        marked("engine", "How it learned: a masked word"),
-        marked(
-            "engine",
-            "Replace a word with [MASK], and BERT guesses it from all the others. Here "
-            "“states” comes first, with more than four fifths. “kingdom” and “nations” "
-            "follow.",
-        ),
-        "probe",
-        folder,
-        STATES,
-        tab="words",
-        words=[STATES_WORD],
-        pieces=[],
-    )
-    stage.keep(
-        marked("engine", "Layer by layer"),
-        marked(
-            "engine",
-            "What each layer would guess if it were the last: “states” comes first from layer 4 on.",
-        ),
-        "probe",
-        folder,
-        STATES,
-        tab="layers",
-        words=[STATES_WORD],
-        pieces=[],
-    )
-    stage.keep(
-        marked("engine", "Grammar, by guessing alone"),
-        marked(
-            "engine", "The keys are on the table, not the cabinet. “are” comes first, and “were” before “is”."
-        ),
-        "probe",
-        folder,
-        KEYS,
-        tab="words",
-        words=[KEYS_WORD],
-        pieces=[],
-    )
-    stage.keep(
-        marked("engine", "Both sides count"),
-        marked(
-            "engine",
-            "The first guess is “river”, a word on the right. Without “by the river” it is "
-            "not among the first ten.",
-        ),
-        "probe",
-        folder,
-        BANK,
-        tab="words",
-        words=[BANK_WORD],
-        pieces=[],
-    )
-    stage.keep(
-        marked("engine", "Does the second sentence follow the first?"),
-        marked(
-            "engine",
-            "The other thing it learned: it says that these two belong together, with more than 99 %.",
-        ),
-        "probe",
-        folder,
-        RIVER,
-        ENGLAND,
-        tab="next",
-        words=[],
-        pieces=[],
-    )
-    stage.keep(
-        marked("engine", "And when it does not?"),
-        marked("engine", "The same first sentence, followed by one from elsewhere. Now it says rather not."),
-        "probe",
-        folder,
-        RIVER,
-        RECIPE,
-        tab="next",
-        words=[],
-        pieces=[],
-    )
-    return Lecture(marked("engine", "How BERT reads a sentence"), tuple(stage.scenes))
+    keep("pieces", "tokenizer", said.cut, step="match", row=torn)
+    keep("row", "tokenizer", said.main, step="frame", row=piece)
+    keep("sum", "anatomy", said.main, step="sum", piece=piece)
+    keep("qkv", "anatomy", said.main, step="qkv", layer=layer, head=head, piece=piece)
+    keep("softmax", "anatomy", said.main, step="softmax", layer=layer, head=head, piece=piece)
+    keep("before", "attention", said.main, view="arcs", heads=[[layer, head]], locked=-1)
+    keep("after", "attention", said.main, view="heatmap", heads=[after], locked=-1)
+    keep("heads", "attention", said.main, view="heads", heads=[after], locked=-1)
+    probe("guess", *said.guessed)
+    probe("layers", *said.guessed, tab="layers")
+    probe("grammar", *said.grammar)
+    probe("both", *said.both)
+    keep("next", "probe", said.first, said.next, tab="next", words=[], pieces=[], by_pieces=False)
+    keep("other", "probe", said.first, said.other, tab="next", words=[], pieces=[], by_pieces=False)
+    return Lecture(said.title, tuple(stage.scenes), language)

@@ -37,7 +37,8 @@ from engine.family.other import OtherModel
 from engine.family.reached import ReachedScore, correlations, over_trainings, shares
 from engine.family.reading import VOCAB, Streams, prepared, streams
 from engine.family.scores import Scores, document_of, scores
-from engine.family.senses import SENTENCES, senses, told_apart
+from engine.family.sense_sentences import SENTENCES
+from engine.family.senses import senses, told_apart
 from engine.family.tasks import Hits, add_tuned_hits, frozen_hits, parts_of
 from engine.family.train import CARD, judge, read_report, write_report
 from engine.family.trainings import Trainings

@@ -1,7 +1,6 @@
 """One word in several sentences: a single point for those with a vector for each word, a path for the others.
 
 How much a vector changes with its sentence, layer by layer, and whether sentences of one sense lie together.
-`SENTENCES` are ours: ten for each of two words that have two senses, five of each.
 """
 
 from __future__ import annotations
@@ -15,44 +14,10 @@ from engine.errors import UserError, marked
 from engine.family.ask import Family
 from engine.family.members import HasStates, HasVectors
 from engine.family.other import OtherModel
+from engine.family.sense_sentences import SENTENCES
 from engine.family.words import unit
 
 # S sentences, L layers, D width
-
-SENTENCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # a word: sentences of each of its senses
-    "bank": (
-        (
-            "The bank of the river was covered with trees.",
-            "The boat came to the bank of the river.",
-            "The water rose over the bank and into the fields.",
-            "An old house stands on the left bank of the river.",
-            "They built a small town on the north bank of the river.",
-        ),
-        (
-            "The bank gave money to the company.",
-            "The national bank of the country was founded in 1900.",
-            "He worked in a bank in the city of London.",
-            "The government took control of the largest bank.",
-            "She put her money into a bank for ten years.",
-        ),
-    ),
-    "play": (
-        (
-            "The play was written in 1600 and performed in London.",
-            "She had a small role in the play.",
-            "His first play was a great success in the theatre.",
-            "The second act of the play is set in Paris.",
-            "The author of the play died before it was performed.",
-        ),
-        (
-            "They play football in the national league.",
-            "He began to play for the club in 1998.",
-            "The team will play two games this season.",
-            "She learned to play the game as a child.",
-            "He did not play in the final.",
-        ),
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)

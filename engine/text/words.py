@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.text.segmenter import going_on
@@ -57,3 +58,10 @@ def _joined(
             pieces = (position,)
         words.append(Word(texts[segment][start:stop], start, stop, segment, pieces))
     return tuple(words)
+
+
+def within(words: Sequence[Word], text: str, part: str) -> tuple[int, ...]:
+    """Return the places of those words of a text that its first occurrence of a part is made of."""
+    start = text.find(part)
+    found = range(start, start + len(part)) if part and start >= 0 else range(0)
+    return tuple(place for place, word in enumerate(words) if not word.segment and word.start in found)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
@@ -16,7 +17,7 @@ import app.language
 import engine
 import engine.language
 from app.dialogs import SettingsDialog
-from app.language import has_letters, language_of, own_name, speak_in
+from app.language import has_font_for, language_of, own_name, speak_in
 from app.main_window import MainWindow
 from app.settings import AppSettings
 from app.translations import collected, completed, document
@@ -98,17 +99,18 @@ def test_the_environment_comes_before_the_settings_and_these_before_the_system(
     assert own_name(ENGLISH) == "English"
 
 
-def test_a_language_whose_letters_no_font_has_is_not_taken_unasked(
-    made_up: str, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_language_that_no_font_can_write_is_not_taken_from_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qapp: QApplication
 ) -> None:
+    monkeypatch.delenv("CLOZE_LANG", raising=False)
+    monkeypatch.setattr("app.language.QLocale.system", lambda: QLocale("zh_CN"))
     settings = AppSettings(tmp_path / "settings.ini")
-    monkeypatch.setattr(app.language, "known_language", lambda name: made_up)
-    monkeypatch.setattr(app.language, "named_outside", lambda: "")
-    assert has_letters(made_up) and language_of(settings) == made_up
-    monkeypatch.setattr(app.language, "own_name", lambda language: "\U0010fffd")  # which no font draws
-    assert not has_letters(made_up) and language_of(settings) == ENGLISH
-    settings.language = made_up
-    assert language_of(settings) == made_up
+    monkeypatch.setattr("app.language.own_name", lambda _language: "abc")
+    assert has_font_for("zh") and language_of(settings) == "zh"
+    monkeypatch.setattr("app.language.own_name", lambda _language: "\U0010fffd")  # private use
+    assert not has_font_for("zh") and language_of(settings) == ENGLISH
+    settings.language = "zh"  # a person may know better
+    assert language_of(settings) == "zh"
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from app.pages.run.state import RunPageState
 from app.remembered import FORM, MODEL, STATE, TABLE, kept_form, kept_state, reopen_model, reopen_table
 from app.session import Session
 from app.settings import AppSettings
-from app.work.inspector import FIRST_TEXT
+from app.stories.known import story
 from app.work.text_filter import ANSWER, RIGHT, Filter
 from engine.model.weights import save_model
 from engine.questions.labelled import LabelledTexts
@@ -375,4 +375,4 @@ def test_no_settings_file_keeps_the_window_from_opening(
 
 @pytest.mark.slow
 def test_a_first_start_shows_the_first_text(opened: Open) -> None:
-    assert opened().session.inspector.text == FIRST_TEXT
+    assert opened().session.inspector.text == story().first[0]

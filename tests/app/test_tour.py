@@ -16,10 +16,10 @@ from app.pages.run.state import RunPageState
 from app.pages.tasks.classification.remarks import accuracy_words
 from app.session import Session
 from app.settings import AppSettings
+from app.stories.known import story
 from app.tour.card import place
 from app.tour.guide import Guide, TourStep, Wait
 from app.tour.steps import Tour
-from app.tour.steps_inside import CLOZE, FROM, TO
 from app.words import number, probability
 from tests.engine.made_runs import made_run
 from tests.looks.looking_scenes import classifier, language_model
@@ -290,14 +290,14 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     assert f"{number(80)} rows" in said["data"] and "“label”" in said["data"]
     probe = window.page("probe")
     plot = probe.words_view.cards[0].plots[0]
-    assert probe.draft.written == CLOZE.replace("were", "[MASK]")
+    assert probe.draft.written == story().tour[0].replace("were", "[MASK]")
     for guess in plot.guesses[:3]:
         assert f"{guess.text} {probability(guess.probability)}" in said["guesses"]
     attention = window.page("attention")
     look, chosen = attention.maps, attention.chosen
     firsts = {(word.segment, word.text.lower()): word.pieces[0] for word in look.words}
-    rows = [firsts[1, word] for word in FROM]
-    columns = [firsts[0, word] for word in TO]
+    rows = [firsts[1, word] for word in story().pair_words[1]]
+    columns = [firsts[0, word] for word in story().pair_words[0]]
     shares = look.attentions[:, :, rows][..., columns]
     assert shares[chosen.layer, chosen.head].max() == shares.max()
     assert f"{100 * shares.max():.0f} %" in said["attention"]
@@ -355,7 +355,7 @@ def test_the_tour_gives_back_the_model_and_the_text_and_offers_what_was_trained(
     for trained in (None, tmp_path / "runs" / "films" / "model"):
         window.start_tour()
         inspector.choose(tmp_path / "assets" / "models" / "starter")
-        inspector.set_text(CLOZE)
+        inspector.set_text(story().tour[0])
         if trained is not None:
             classifier(trained)
             window.session.training.last_model = trained

@@ -219,7 +219,7 @@ def test_an_english_question_to_the_chinese_family_leads_to_the_english_one(
 def _families() -> list[tuple[Path, bool]]:
     from app.pages.family.requests import families
 
-    return [(one.path, one.is_chinese) for one in families(Path("nowhere")) if one.is_shipped]
+    return [(one.path, one.language == "zh") for one in families(Path("nowhere")) if one.is_shipped]
 
 
 def test_the_banner_and_the_engine_call_the_language_the_same() -> None:

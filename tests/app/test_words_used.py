@@ -45,7 +45,8 @@ def strings() -> dict[str, str]:
                 place = f"{file.relative_to(ROOT).as_posix()}:{node.lineno}"
                 found |= {text: place for text in texts_of(node) if text not in found}
     for file in sorted((ROOT / "assets" / "lectures").glob("*.json")):
-        for scene in json.loads(file.read_text(encoding="utf-8"))["scenes"]:
+        lecture = json.loads(file.read_text(encoding="utf-8"))
+        for scene in lecture["scenes"] if lecture["language"] == "en" else ():
             found |= dict.fromkeys((scene["title"], scene["sentence"]), f"{file.name}: {scene['title']}")
     return found
 

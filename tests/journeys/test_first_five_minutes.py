@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from app import shipped
 from app.main_window import MainWindow
-from app.pages.welcome.page import POLARITY
 from tests.journeys.looking_hand import LookingHand
 
 pytestmark = pytest.mark.slow  # whole journeys, as a person makes them
@@ -33,7 +32,7 @@ class CountingHand(LookingHand):
 @pytest.fixture
 def short_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the sample of film reviews be a few of its rows."""
-    whole = next(one for one in shipped.TABLES if one.key == POLARITY)
+    whole = shipped.home_table()
     lines = whole.path.read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / whole.file).write_text("".join(lines[: ROWS + 1] + lines[-ROWS:]), encoding="utf-8")
     tables = tuple(

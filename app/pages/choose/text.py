@@ -14,7 +14,7 @@ from app.look.boxes import ChoiceBox
 from app.look.files import ask_files, ask_folder
 from app.look.labels import label, tip
 from app.session import Session
-from app.shipped import sample_data_path
+from app.shipped import home_text
 from app.work.worker import Channel
 from engine.errors import bare_column
 from engine.events import Steps
@@ -24,7 +24,6 @@ from engine.text.examples import guess_roles
 from engine.text.reading.kinds import TABLE_SUFFIXES, patterns
 from engine.text.table import reading_table
 
-SAMPLE_COLUMN = "text"
 MOST_RECENT, MOST_COLUMNS = 8, 8
 FILES, FOLDER, MORE, COLUMN, RECENT = "files", "folder", "more", "column", "recent"
 
@@ -100,7 +99,8 @@ class TextChooser(QObject):
 
     def take_sample(self) -> None:
         """Take the sentences that ship with Cloze."""
-        self.choose([sample_data_path()], SAMPLE_COLUMN)
+        path, column = home_text()
+        self.choose([path], column)
 
     def show_refusal(self, text: str) -> None:
         """Say below the box why this text cannot be taken."""

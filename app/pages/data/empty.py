@@ -12,7 +12,8 @@ from app.look.labels import label, tip
 from app.look.layout import column
 from app.look.widgets import Card, button
 from app.session import Session
-from app.shipped import sample_data_path
+from app.shipped import home_table
+from app.stories.known import story
 from engine.text.reading.kinds import TABLE_KINDS
 
 MOST_RECENT = 5
@@ -40,10 +41,11 @@ class DataEmpty(Card):
         choose.setToolTip(said.format(kinds=words.tr_engine(TABLE_KINDS)))
         choose.clicked.connect(self.open_wanted)
         self._add_centred(choose)
-        self.sample = button(
-            self.tr("Try it with 10,662 film reviews, good or bad"), "link", name="open_sample"
-        )
-        self.sample.setToolTip(self.tr("Sentence polarity, Bo Pang and Lillian Lee 2005, CC BY 4.0"))
+        table = home_table()
+        said = self.tr("Try it with a sample: {name}, {size}")
+        said = said.format(name=words.tr_engine(story().table.name), size=words.tr_engine(table.size))
+        self.sample = button(said, "link", name="open_sample")
+        self.sample.setToolTip(tip(f"{words.tr_engine(table.words)} ({table.licence})"))
         self.sample.clicked.connect(self._open_sample)
         self._add_centred(self.sample)
         self.body.addSpacing(16)
@@ -62,7 +64,7 @@ class DataEmpty(Card):
             entry = item.widget()
             if entry is not None:
                 entry.deleteLater()
-        paths = [path for path in self._session.settings.recent_files if path != str(sample_data_path())]
+        paths = [path for path in self._session.settings.recent_files if path != str(home_table().path)]
         if paths:
             self._recent_layout.addWidget(
                 label(self.tr("RECENT"), "caption"), 0, Qt.AlignmentFlag.AlignHCenter
@@ -81,4 +83,4 @@ class DataEmpty(Card):
         self.hint.setText(f"{text}…" if text else self._idle_hint)
 
     def _open_sample(self) -> None:
-        self._session.data.open(sample_data_path())
+        self._session.data.open(home_table().path)

@@ -38,6 +38,7 @@ from app.pages.tasks.known import views_of
 from app.pages.tasks.views import FileViews, TaskPreview
 from app.session import Session
 from app.shipped import sample_data_path
+from app.stories.known import story
 from app.work.page_state import MISFIT
 from app.work.task_files import TaskFile
 from app.work.texts_read import TextsRead
@@ -416,7 +417,8 @@ class DataPage(StatedPage[DataState]):
             action.setToolTip(tip(path))
         menu.addSeparator()
         sample = partial(self.open_path, sample_data_path())
-        menu.addAction(self.tr("Sample: film reviews, good or bad"), sample)
+        said = self.tr("Sample: {name}").format(name=words.tr_engine(story().table.name))
+        menu.addAction(said.replace("&", "&&"), sample)
         menu.setToolTipsVisible(True)
 
     def _go_on(self) -> None:

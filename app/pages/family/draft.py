@@ -10,7 +10,10 @@ from typing import Any
 from app.pages.family.kinds.kind import FIRST, FamilyKind, GivenQuestion, TypedQuestion, shown_of
 from app.pages.family.kinds.known import KIND_OF, KINDS
 from app.pages.family.state import FamilyState, OtherModels
+from app.stories.known import story_of
+from app.stories.story import FamilyTexts
 from engine.errors import UserError, marked
+from engine.language import ENGLISH
 from engine.text.roles import Roles
 from engine.text.table import Table
 
@@ -24,23 +27,27 @@ class SeenRow:
     question: str
 
 
+def _texts(language: str) -> FamilyTexts:
+    return story_of(language).family_texts
+
+
 @dataclass(frozen=True)
 class FamilyDraft:
     """A question. typed: for the kind that is shown. kept: what others were asked last. files: that kinds are
-    asked from. tuned: the family and the table that are fine-tuned. is_chinese: what the questions are in.
+    asked from. tuned: the family and the table that are fine-tuned. language: of the questions.
     members: that are shown, FIRST among them for the first three; (): all. practice: whether a BERT trained
     longer is to answer for the family's, where it can. others: models that answer next to the members.
     """
 
     folder: Path | None = None
     kind: FamilyKind[Any] = KINDS[0]
-    typed: TypedQuestion = field(default_factory=lambda: KINDS[0].begun(False))
+    typed: TypedQuestion = field(default_factory=lambda: KINDS[0].begun(_texts(ENGLISH)))
     kept: Mapping[str, TypedQuestion] = field(
-        default_factory=lambda: {one.typed_key: one.begun(False) for one in KINDS}
+        default_factory=lambda: {one.typed_key: one.begun(_texts(ENGLISH)) for one in KINDS}
     )
     files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     tuned: tuple[Path, Table | None] | None = None
-    is_chinese: bool = False
+    language: str = ENGLISH
     row: SeenRow | None = None
     members: tuple[str, ...] = (FIRST,)
     practice: bool = True
@@ -53,13 +60,19 @@ class FamilyDraft:
         kept = {**self.kept, self.kind.typed_key: typed}
         return replace(self, kind=kind, kept=kept, typed=kept[kind.typed_key])
 
-    def speak(self, is_chinese: bool) -> FamilyDraft:
+    @property
+    def texts(self) -> FamilyTexts:
+        """What a family is asked at first in the language of the questions."""
+        return _texts(self.language)
+
+    def speak(self, language: str) -> FamilyDraft:
         """Put the questions that nobody has changed into the language of a family."""
-        if is_chinese == self.is_chinese:
+        if language == self.language:
             return self
-        kept = {key: KIND_OF[key].translated(typed, self.is_chinese) for key, typed in self.kept.items()}
-        typed = self.kind.translated(self.typed, self.is_chinese)
-        return replace(self, is_chinese=is_chinese, kept=kept, typed=typed)
+        now = _texts(language)
+        kept = {key: KIND_OF[key].translated(typed, self.texts, now) for key, typed in self.kept.items()}
+        typed = self.kind.translated(self.typed, self.texts, now)
+        return replace(self, language=language, kept=kept, typed=typed)
 
     def take_files(self, kind: FamilyKind[Any], files: tuple[Path, ...]) -> FamilyDraft:
         """Ask a kind from files; none: from nothing."""

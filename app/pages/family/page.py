@@ -60,9 +60,10 @@ from engine.family.members import ABOUT
 from engine.family.questions.go_on import MOST_TEMPERATURE
 from engine.family.questions.question import FamilyQuestion
 from engine.family.trainings import training_number
+from engine.language import ENGLISH
 from engine.settings.family import FamilyConfig
 from engine.text.languages import CHINESE
-from engine.text.unknown import ENGLISH
+from engine.text.unknown import ENGLISH as IN_ENGLISH
 from engine.text.vocabulary import MASK
 
 PAUSE_MS = 350  # of typing, after which a question is asked
@@ -90,7 +91,7 @@ class FamilyPage(KeptPage[FamilyState]):
         self._is_found = False
         self._done: FamilyAnswer[Any] | None = None  # what took long, kept
         self._entries: dict[Path, FamilyEntry] = {}
-        self._practices: dict[bool, fairness.PracticeModel] = {}  # by whether it reads Chinese
+        self._practices: dict[str, fairness.PracticeModel] = {}  # by their language
         self._is_low = False
         self._found = Channel(self, session.workers.files)
         self._asked = Channel(self, session.workers.models)
@@ -265,12 +266,12 @@ class FamilyPage(KeptPage[FamilyState]):
         self._patience.start()
         self._show_progress()
 
-    def _show_known(self, found: tuple[tuple[FamilyEntry, ...], dict[bool, fairness.PracticeModel]]) -> None:
+    def _show_known(self, found: tuple[tuple[FamilyEntry, ...], dict[str, fairness.PracticeModel]]) -> None:
         families, self._practices = found
         self._show_families(families)
 
     def _included(self, entry: FamilyEntry) -> str:
-        return self.tr("Included, Chinese") if entry.is_chinese else self.tr("Included")
+        return self.tr("Included, Chinese") if entry.language == "zh" else self.tr("Included")
 
     def _show_families(self, found: tuple[FamilyEntry, ...]) -> None:
         before: Path | None = self.box.currentData()
@@ -301,15 +302,15 @@ class FamilyPage(KeptPage[FamilyState]):
         self.take_up()
 
     def _choose_family(self, folder: Path | None) -> None:
-        is_chinese = self.draft.is_chinese if folder is None else self._is_chinese(folder)
-        self.show_question(replace(self._as_typed(), folder=folder).speak(is_chinese))
+        language = self.draft.language if folder is None else self._language(folder)
+        self.show_question(replace(self._as_typed(), folder=folder).speak(language))
 
     def _take_family(self, folder: Path) -> None:
         self.box.choose(folder)
         self._choose_family(folder)
 
-    def _is_chinese(self, folder: Path) -> bool:
-        return folder in self._entries and self._entries[folder].is_chinese
+    def _language(self, folder: Path) -> str:
+        return self._entries[folder].language if folder in self._entries else ENGLISH
 
     # the question
 
@@ -329,7 +330,7 @@ class FamilyPage(KeptPage[FamilyState]):
         shipped = [one for one in self._entries.values() if one.is_shipped]
         families = {one.vocabulary: one.path for one in shipped if one.vocabulary is not None}
         readers = {
-            CHINESE if one.is_chinese else ENGLISH: one.vocabulary
+            CHINESE if one.language == "zh" else IN_ENGLISH: one.vocabulary
             for one in shipped
             if one.vocabulary is not None
         }
@@ -370,7 +371,7 @@ class FamilyPage(KeptPage[FamilyState]):
                 widget.setVisible(name in kind.fields)
         for widget in (self.question_label, self.question):
             widget.setVisible(kind.has_words)
-        self.examples.setVisible(bool(kind.examples(self.draft.is_chinese)))
+        self.examples.setVisible(bool(kind.examples(self.draft.texts)))
         self.copy_button.setVisible(kind.has_command)
         self.question_label.setText(kind.label)
         self.pictures.show_kind(self.draft)
@@ -383,7 +384,7 @@ class FamilyPage(KeptPage[FamilyState]):
     @property
     def _practice(self) -> fairness.PracticeModel | None:
         """The BERT that was trained longer, in the language of the family."""
-        return self._practices.get(self.draft.is_chinese)
+        return self._practices.get(self.draft.language)
 
     @property
     def _bert(self) -> Path | None:
@@ -395,7 +396,7 @@ class FamilyPage(KeptPage[FamilyState]):
         entry = None if self.draft.folder is None else self._entries.get(self.draft.folder)
         return fairness.why_not(
             self._practice,
-            is_chinese=self.draft.is_chinese and bool(self._practices),
+            is_chinese=self.draft.language == "zh" and bool(self._practices),
             has_bert=entry is None or entry.has_bert,
             can=self.kind.can_practice,
         )
@@ -538,7 +539,7 @@ class FamilyPage(KeptPage[FamilyState]):
             places.append(folder)
         self.box.setCurrentIndex(places.index(folder))
         self.views.setCurrentIndex(1)
-        now = self._as_typed().speak(self._is_chinese(folder))
+        now = self._as_typed().speak(self._language(folder))
         now = now.take(state)
         self.others.show_others(now.others, state.others.gone)
         self.show_question(now)
@@ -622,7 +623,7 @@ class FamilyPage(KeptPage[FamilyState]):
 
     def _offer_examples(self) -> None:
         menu = QMenu(self)
-        for one in self.kind.examples(self.draft.is_chinese):
+        for one in self.kind.examples(self.draft.texts):
             menu.addAction(one.title, partial(self.take, one.typed))
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self.examples.mapToGlobal(self.examples.rect().bottomLeft()))

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from app.pages.family.fairness import PracticeModel
 from app.pages.family.kinds.kind import FamilyAnswer
-from app.shipped import chinese_model, shipped_families, starter_model
+from app.shipped import model_named, shipped_families
+from app.stories.known import STORIES
 from app.words import listed
 from app.work.models import OpenModels
 from engine.errors import UserError
@@ -23,6 +24,7 @@ from engine.family.practice import training_of
 from engine.family.questions.question import FamilyQuestion
 from engine.family.reading import VOCAB
 from engine.family.train import REPORT, read_report
+from engine.language import ENGLISH
 from engine.model.info import read_info
 from engine.settings.family import members_of
 from engine.train.run.runs import MODEL
@@ -34,8 +36,8 @@ MOST_FAMILIES = 100
 @dataclass(frozen=True, slots=True)
 class FamilyEntry:
     """A family that can be asked. text: what it learned from. report: what its training told. is_shipped: in
-    the box. is_chinese: most of its words are Chinese characters. has_bert: BERT is among its members.
-    vocabulary: the file of its words; None where it lacks.
+    the box. language: of its words. has_bert: BERT is among its members. vocabulary: the file of its words;
+    None where it lacks.
     """
 
     path: Path
@@ -43,7 +45,7 @@ class FamilyEntry:
     report: Mapping[str, Any]
     num_members: int
     is_shipped: bool = False
-    is_chinese: bool = False
+    language: str = ENGLISH
     has_bert: bool = True
     vocabulary: Path | None = None
 
@@ -78,10 +80,10 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
             text = listed(Path(place).name for place in config.text.text.split("\n"))
             names = members_of(config)
             vocabulary = next(iter(sorted(path.glob(f"*/{MODEL}/{VOCAB}"))), None)
-            is_chinese = vocabulary is not None and _is_chinese(vocabulary)
+            language = _language(vocabulary)
             found.append(
                 FamilyEntry(
-                    path, text, report, len(names), path in shipped, is_chinese, "bert" in names, vocabulary
+                    path, text, report, len(names), path in shipped, language, "bert" in names, vocabulary
                 )
             )
         except (UserError, OSError, TypeError, ValueError):
@@ -89,11 +91,11 @@ def families(root: Path) -> tuple[FamilyEntry, ...]:
     return tuple(found)
 
 
-def known(root: Path) -> tuple[tuple[FamilyEntry, ...], dict[bool, PracticeModel]]:
-    """Return the families, and the BERTs that stand for practice: False, English; True, Chinese."""
-    folders = {False: starter_model(), True: chinese_model()}
+def known(root: Path) -> tuple[tuple[FamilyEntry, ...], dict[str, PracticeModel]]:
+    """Return the families, and the BERTs that stand for practice, by their language."""
+    folders = {language: model_named(one.starter) for language, one in STORIES.items()}
     practice = {
-        is_chinese: _practice_model(folder) for is_chinese, folder in folders.items() if folder is not None
+        language: _practice_model(folder) for language, folder in folders.items() if folder is not None
     }
     return families(root), practice
 
@@ -106,10 +108,11 @@ def _practice_model(folder: Path) -> PracticeModel:
     return PracticeModel(folder, training_of(card))
 
 
-def _is_chinese(vocabulary: Path) -> bool:
-    """Whether most words of a family are Chinese characters."""
-    tokens = vocabulary.read_text(encoding="utf-8").split()
-    return sum("\u4e00" <= token <= "\u9fff" for token in tokens) > len(tokens) / 2
+def _language(vocabulary: Path | None) -> str:
+    """Return the language of a family: Chinese where most of its words are Chinese characters."""
+    tokens = [] if vocabulary is None else vocabulary.read_text(encoding="utf-8").split()
+    is_chinese = sum("\u4e00" <= token <= "\u9fff" for token in tokens) > len(tokens) / 2
+    return "zh" if is_chinese else ENGLISH
 
 
 def ask(opened: OpenFamilies, models: OpenModels, question: FamilyQuestion[T]) -> Steps[FamilyAnswer[T]]:

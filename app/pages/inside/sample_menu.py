@@ -8,14 +8,14 @@ from functools import partial
 from PySide6.QtWidgets import QMenu
 
 from app import words
-from app.shipped import sample_groups
+from app.stories.known import story
 
 INDENT = "     "
 
 
 def fill(menu: QMenu, take: Callable[[str, str], None], *, with_pair: bool = True) -> None:
     """Offer the sentences that ship. Args: take: is given text and pair. with_pair: pairs are offered too."""
-    for group in sample_groups():
+    for group in story().sentences:
         chosen = [one for one in group.texts if with_pair or not one.pair]
         if not chosen:
             continue

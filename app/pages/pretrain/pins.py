@@ -15,28 +15,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import shipped, words
+from app import words
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import label
 from app.look.widgets import PAGE_MARGIN, Card, button
 from app.plots.buttons import save_icon, yield_to_layout
 from app.plots.readings import BRIEF_ROW, ROW, ReadingsPlot, split_gap
+from app.stories.known import story
 from engine.events import Pinned
 
-DEFAULT_PINS = (
-    "He was [born] in London in 1950.",
-    "The team won the last [game] of the season.",
-    "She opened the [door] and went into the house.",
-    "The king and the [queen] lived in an old castle.",
-    "The capital of France is [Paris].",
-)
-CHINESE_PINS = (
-    "他出生在[北]京。",
-    "她打开[门]走进屋子。",
-    "因为下雨，[所]以我们没有去。",
-    "中国的首都是北[京]。",
-    "这本书是他[写]的。",
-)
 MOST_PINS = 20
 DEBOUNCE_MS = 300
 _GAPS = re.compile(r"\[[^\[\]]+\]")
@@ -73,7 +60,7 @@ class PinsEditor(QWidget):
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.text.setMinimumHeight(64)
-        self.text.setPlaceholderText(self.tr("The capital of France is [Paris]."))
+        self.text.setPlaceholderText(story().pins[-1])
         self.refusal = label("", "refusal", wrap=True)
         self.refusal.setObjectName("refusal_pins")
         self.refusal.hide()
@@ -115,7 +102,7 @@ class PinsCard(Card):
         self.setObjectName("pins_card")
         self.set_title(self.tr("Pinned sentences"))
         self.editor = PinsEditor()
-        self.editor.put(CHINESE_PINS if shipped.speaks_chinese() else DEFAULT_PINS)
+        self.editor.put(story().pins)
         self.editor.changed.connect(self._show_count)
         self.title_label.setToolTip(
             self.tr("Sentences that are asked again and again during training, one per line.")

@@ -87,7 +87,7 @@ class GapCard(Card):
         self.set_hint(self._was_words(gap, found), self._original_words(gap, found))
         yours = answer.yours.get(place)
         self._put(self.plots[0], gap, found, yours)
-        self.plots[0].set_caption([*captions, ("gap", str(self.number))])
+        self.plots[0].set_caption([*captions, (self.tr("gap"), str(self.number))])
         self.names[0].setText(answer.probed.model_name)
         if yours is not None:
             self.show_yours(self.field.text().strip(), yours, found)
@@ -233,7 +233,7 @@ class JointCard(Card):
         if joint.original is not None and not any(guess.mark for guess in top):
             others.append(self._guess(joint.original, joint.original_rank or 0, original))
         self.plot.set_guesses(top[:4], others)
-        self.plot.set_caption([*captions, ("beam", str(joint.beam))])
+        self.plot.set_caption([*captions, (self.tr("beam"), str(joint.beam))])
         alone = [
             GuessRow(JOIN.join(one.words), one.independent, rank, "original" if one.ids == original else "")
             for rank, one in enumerate(joint.independent[:2], start=1)

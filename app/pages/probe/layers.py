@@ -119,4 +119,4 @@ class LayersView(QWidget):
                 layers.append(LayerGuesses(guesses, original.probability, original.rank))
         self.plot.set_layers(layers, word)
         self.plot.setMaximumHeight(max(LEAST_HEIGHT, self.plot.sizeHint().height()))
-        self.plot.set_caption([*self._draft.caption(), ("gap", str(place + 1))])
+        self.plot.set_caption([*self._draft.caption(), (self.tr("gap"), str(place + 1))])

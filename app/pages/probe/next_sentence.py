@@ -19,7 +19,6 @@ from app.plots.buttons import save_icon
 from app.plots.guesses import GuessesPlot, GuessRow
 from app.plots.word_strip import RatedWord, WordStrip
 from app.session import Session
-from app.shipped import sample_sentences
 from app.work.worker import Channel
 from engine.errors import UserError
 from engine.inspect.masked.follows import Follows, Influence
@@ -104,7 +103,6 @@ class NextView(Scroller):
             beside=draft.beside,
             a=question.text,
             b=question.text_pair,
-            others=tuple(one.pair for one in sample_sentences() if one.pair),
         )
         if self._answers.ask(asked, work, heard=self._hear, refused=self._refuse):
             self.strip.set_dim(True)

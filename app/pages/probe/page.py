@@ -52,19 +52,16 @@ from app.pages.run.state import RunPageState
 from app.pages.stated_page import InBar
 from app.plots.figure import Figure
 from app.session import Session
-from app.shipped import starter_model
-from app.work.inspector import FIRST_CHINESE_TEXT, FIRST_TEXT
+from app.shipped import home_model
+from app.stories.known import STORIES
 from app.work.texts_read import TextsRead, typed
 from app.work.titles import model_title
 from engine.errors import UserError, marked
 from engine.inspect.loaded_model import ModelSummary
+from engine.text.words import within
 from engine.train.run.kept import name_of
 
 TOP_CHOICES = (6, 10, 20, 50)
-FIRST_WORDS = {  # in each first text, which a new model is asked for at once
-    FIRST_TEXT: "doctor",
-    FIRST_CHINESE_TEXT: "所以",
-}
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)
 
@@ -217,9 +214,8 @@ class ProbePage(LookingPage[ProbeState]):
 
     def _first_words(self, text: str) -> tuple[int, ...]:
         """Return what is hidden at first in a text that nobody has chosen; () in any other."""
-        start = text.find(FIRST_WORDS[text]) if text in FIRST_WORDS else -1
-        stop = start + len(FIRST_WORDS.get(text, ""))
-        return tuple(place for place, word in enumerate(self.draft.words) if start <= word.start < stop)
+        hidden = next((one.first[1] for one in STORIES.values() if one.first[0] == text), "")
+        return within(self.draft.words, text, hidden)
 
     def refresh(self) -> None:
         """Ask what the open tab asks, if that is new."""
@@ -410,6 +406,6 @@ class ProbePage(LookingPage[ProbeState]):
         self.refresh()
 
     def _use_starter(self) -> None:
-        starter = starter_model()
+        starter = home_model()
         if starter is not None:
             self.inspector.choose(starter)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 from app import words
 from app.look.layout import STRETCH, column, row
 from app.look.widgets import Card, EmptyState, button, holder, named
-from app.shipped import starter_model
+from app.shipped import home_model
 from engine.errors import ModelError
 from engine.inspect.loaded_model import ModelSummary
 from engine.inspect.masked.score import GapAnswer, WordScore
@@ -30,7 +30,7 @@ class NeedsView(QStackedWidget):
         self.pretrain.clicked.connect(self.pretrain_wanted)
         self.starter = button(self.tr("Use the starter model"), name=f"probe_starter_{needs}")
         self.starter.clicked.connect(self.starter_wanted)
-        if starter_model() is None:
+        if home_model() is None:
             self.starter.hide()
         layout = self.empty.layout()
         assert isinstance(layout, QVBoxLayout)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.pages.probe.masked_text import MaskedText
 from app.shipped import sample_passages
+from app.stories.known import story_read_by
 from app.work.models import OpenModels
 from engine.errors import UserError, marked
 from engine.events import AnswerSoFar, Event, Steps
@@ -142,11 +143,12 @@ def ask_kept(kept: Sequence[KeptWeights], question: MaskedText) -> Iterator[Even
             yield AnswerSoFar(value=LearnedAnswer(question, steps[event.folder], event.probed))
 
 
-def ask_next(
-    models: OpenModels, *, folder: Path, beside: Path | None, a: str, b: str, others: Sequence[str]
-) -> Steps[Influence]:
-    """Answer with a `NextAnswer`, whether B follows A; return which words say so."""
+def ask_next(models: OpenModels, *, folder: Path, beside: Path | None, a: str, b: str) -> Steps[Influence]:
+    """Answer with a `NextAnswer`, whether B follows A; return which words say so. B is compared with the
+    second sentences of the samples that the model can read.
+    """
     subject = models.subject(folder)
+    others = tuple(one.pair for one in story_read_by(subject.wordpiece).texts if one.pair)
     found = follows(subject, a, b, others=others)
     other: Follows | UserError | None = None
     if beside is not None:

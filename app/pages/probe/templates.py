@@ -32,6 +32,7 @@ from app.pages.probe.grid import CORRECTED, PROBABILITY, GridDelegate, GridModel
 from app.pages.probe.requests import score_grids
 from app.plots.buttons import save_icon
 from app.plots.slope import SlopePlot
+from app.stories.known import story
 from app.work.inspector import Inspector
 from app.work.worker import Channel
 from engine.errors import UserError
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from engine.evaluation.inside.contrasts import Contrast
 
 OVER_ALL = "over_all"
-FIRST = "{he|she} works as a [MASK]."
-FIRST_TARGETS = "doctor, nurse, teacher, engineer"
 SETTLE_MS = 400
 MOST_LINES, MOST_VARIANTS = 6, 8  # of the slope chart
 
@@ -86,8 +85,8 @@ class TemplatesView(QWidget):
         self.save_button = button(self.tr("Save CSV…"), name="probe_template_save", call=self._save_dialog)
         self.save_button.setToolTip(self.tr("Every sentence and word with probability, rank and scores"))
         card.add_corner(self.open_button, self.save_button)
-        self.template = self._field("probe_template", FIRST, self.tr("Template"))
-        self.targets = self._field("probe_targets", FIRST_TARGETS, self.tr("Words to score"))
+        self.template = self._field("probe_template", story().template[0], self.tr("Template"))
+        self.targets = self._field("probe_targets", story().template[1], self.tr("Words to score"))
         self.targets.setPlaceholderText(
             self.tr("Words to score, separated by commas; empty: the model’s own guesses")
         )

@@ -206,7 +206,7 @@ class SideBySideView(QWidget):
         grid.addLayout(row(counted, (unknown, 1), gap=8), 2, place)
         flow = named(PieceFlow(self.tr("Pieces of {name}").format(name=name)), f"tokenizer_flow_{place}")
         flow.set_words(one.pieces)
-        flow.set_caption([("vocabulary", name), ("text", self._inspector.text)])
+        flow.set_caption([(self.tr("vocabulary"), name), (self.tr("text"), self._inspector.text)])
         self.flows.append(flow)
         grid.addWidget(flow, 3, place, top)
         for line, topic in enumerate(topics, start=4):

@@ -237,9 +237,9 @@ class TableTokensView(QWidget):
 
     def _set_captions(self) -> None:
         """Say beside the saved pictures what they are of."""
-        lines = [("vocabulary", self._bar.names[0]), ("table", self.name.text())]
+        lines = [(self.tr("vocabulary"), self._bar.names[0]), (self.tr("table"), self.name.text())]
         self.unknown.set_caption(lines)
-        self.histogram.set_caption([*lines, ("most pieces", str(self.max_length.value()))])
+        self.histogram.set_caption([*lines, (self.tr("most pieces"), str(self.max_length.value()))])
 
     def _show_cut(self) -> None:
         self._cut = self.found[0].cut_rows(self.max_length.value()) if self.found else self._cut[:0]

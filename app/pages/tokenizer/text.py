@@ -177,17 +177,19 @@ class TextView(QWidget):
             return
         asked, names = self.found.asked, self._bar.names
         lines = [
-            ("vocabulary", names[0]),
-            ("pieces in the vocabulary", str(asked.first.wordpiece.vocab_size)),
+            (self.tr("vocabulary"), names[0]),
+            (self.tr("pieces in the vocabulary"), str(asked.first.wordpiece.vocab_size)),
         ]
         if asked.second is not None:
-            lines.append(("second vocabulary", names[-1]))
-        lines.append(("text A", asked.text))
+            lines.append((self.tr("second vocabulary"), names[-1]))
+        lines.append((self.tr("text A"), asked.text))
         if asked.text_pair is not None:
-            lines.append(("text B", asked.text_pair))
+            lines.append((self.tr("text B"), asked.text_pair))
         for figure in self.detail.searches:
             figure.set_caption(lines[:2])
-        self.plot.set_caption([*lines, ("most rows", str(asked.max_length)), ("cut", asked.truncation)])
+        self.plot.set_caption(
+            [*lines, (self.tr("most rows"), str(asked.max_length)), (self.tr("cut"), asked.truncation)]
+        )
 
     # ---- one piece, shown everywhere
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app import shipped, words
+from app import words
 from app.look.labels import WholeLabel, label
 from app.look.layout import STRETCH, FoldingRow, row
 from app.look.widgets import Card, LevelMark, button, named, set_role
 from app.plots.hidden_word import HiddenWord, HiddenWordPlot
 from app.session import Session
+from app.stories.known import story
 from app.work.later import later
 from app.work.models import OpenModels
 from app.work.titles import model_title
@@ -32,8 +33,6 @@ else:  # both stand on torch
     probe = later("engine.inspect.masked.probe", "probe")
     words_of = later("engine.text.words", "words_of")
 
-SENTENCE, HIDDEN = "The doctor said that the patient would feel better.", 4  # the character that is hidden
-CHINESE_SENTENCE, CHINESE_HIDDEN = "因为下雨，所以我们没有去。", 5
 NUM_GUESSES = 4
 MASK = "[MASK]"
 WORDS = re.compile("[\u4e00-\u9fff]|\\w+|[^\\w\\s]")  # as BERT's basic split has them
@@ -99,12 +98,10 @@ class GuessCard(Card):
         self.choose_button = button(
             self.tr("Choose a model folder…"), "primary", name="welcome_choose_model", call=self.choose_wanted
         )
-        self._sentence, at = SENTENCE, HIDDEN
-        if shipped.speaks_chinese():
-            self._sentence, at = CHINESE_SENTENCE, CHINESE_HIDDEN
+        self._sentence, hidden = story().start
         self._spans: tuple[tuple[int, int], ...] = ()  # of the words, as they are shown
         self._lay_out()
-        self._show_sentence(at)
+        self._show_sentence(self._sentence.index(hidden))
 
     def _lay_out(self) -> None:
         self._remark = QWidget()

@@ -34,15 +34,15 @@ from app.pages.welcome.found import (
 from app.pages.welcome.guess import GuessCard
 from app.pages.welcome.parts import ListCard, ListEntry
 from app.session import Session
-from app.shipped import sample_data_path
+from app.stories.known import language_here, story
 from app.work.titles import model_title
 from app.work.worker import Channel
 from engine.errors import UserError
+from engine.hub.recommended import LANGUAGES
 from engine.text.vocabulary import MASK
 from engine.train.run.runs import MODEL
 
 MASKED_WORDS = "masked_words"  # of `Inventory.answers`
-POLARITY = "polarity"  # the sample that a first classifier learns from
 WIDE = 1000  # px of the page from which samples stand in three columns
 SHARES = (62, 39)  # of the width: what is live and what goes on; what is begun
 
@@ -86,7 +86,7 @@ class WelcomePage(Page):
         self.look_card = GuessCard(self.session)
         self.guess_button, self.watch_button = self.look_card.own_button, self.look_card.watch_button
         self.choose_button = self.look_card.choose_button
-        self.reviews_button = button(self.tr("Film reviews"), name="welcome_reviews")
+        self.reviews_button = button(words.tr_engine(story().table.name), name="welcome_reviews")
         self.open_button = button(self.tr("Open a table…"), name="welcome_open")
         to_label = partial(self.session.show_page, "label")
         self.label_button = button(self.tr("Label texts"), name="welcome_label", call=to_label)
@@ -94,8 +94,7 @@ class WelcomePage(Page):
         self.teach_card.add(WholeLabel(self.tr("Make a classifier from your table"), "card-title"))
         said = self.tr("From texts with labels, a model learns to label new ones.")
         self.teach_card.add(WholeLabel(said, "muted"))
-        polarity = next((one for one in shipped.TABLES if one.key == POLARITY), None)
-        size = "" if polarity is None else words.tr_engine(polarity.size).replace(", ", PART)
+        size = words.tr_engine(shipped.home_table().size).replace(", ", PART)
         for title, detail, door in (
             (self.tr("Your own table"), self.tr("CSV, Excel, SQLite and more"), self.open_button),
             (self.tr("No labels yet?"), self.tr("Give them by pressing keys"), self.label_button),
@@ -201,7 +200,7 @@ class WelcomePage(Page):
         if not self.isVisible():
             return
         settings = self.session.settings
-        samples = {str(sample.path) for sample in shipped.samples()} | {str(sample_data_path())}
+        samples = {str(sample.path) for sample in shipped.TABLES}
         wanted = LookPlaces(
             runs_root=self.session.runs.root,
             tables=tuple(path for path in settings.recent_files if path not in samples),
@@ -229,16 +228,16 @@ class WelcomePage(Page):
     def _show(self) -> None:
         subject = self._subject()
         missing = self.tr("The starter model is missing from this installation.")
-        lecture, starter = self._first_lecture, shipped.starter_model()
+        lecture, starter = self._first_lecture, shipped.home_model()
         if lecture is None or starter is None:  # of which it tells
             self.look_card.show_lecture("", "")
         else:
-            self.look_card.show_lecture(words.tr_engine(lecture.title), self._length())
-            self.watch_button.setToolTip(tip(words.tr_engine(lecture.words)))
+            self.look_card.show_lecture(lecture.title, self._length())
+            self.watch_button.setToolTip(tip(lecture.words))
         remark = ""
         if subject is None:
             remark = self.tr("{missing} Choose a model folder, or pretrain one.").format(missing=missing)
-        elif shipped.starter_model() is None:
+        elif shipped.home_model() is None:
             name = words.shorten(model_title(subject), LONGEST_NAME)
             remark = self.tr("{missing} Used instead: {name}.").format(missing=missing, name=name)
         self.look_card.show_model(subject, remark)
@@ -304,7 +303,7 @@ class WelcomePage(Page):
         entries = [
             ListEntry(
                 name=f"welcome_sample_{sample.key}",
-                title=words.tr_engine(sample.title),
+                title=_title(sample),
                 detail=words.tr_engine(sample.size),
                 icon="data",
                 tooltip=f"{words.tr_engine(sample.words)} ({sample.licence})",
@@ -315,9 +314,7 @@ class WelcomePage(Page):
         sentences = ListEntry(
             name="welcome_sentences",
             title=self.tr("Sentences to look at"),
-            detail=self.tr("{count} sentences and pairs").format(
-                count=words.number(len(shipped.sample_sentences()))
-            ),
+            detail=self.tr("{count} sentences and pairs").format(count=words.number(len(story().texts))),
             icon="probe",
             tooltip=self.tr("Choose one to open in Masked words or Attention"),
             call=self._offer_sentences,
@@ -370,12 +367,8 @@ class WelcomePage(Page):
 
     def _try_reviews(self) -> None:
         """Open the sample with the starter model, ready to be trained."""
-        session, starter = self.session, shipped.starter_model()
-        sample = next((one for one in shipped.samples() if one.key == POLARITY), None)
-        if sample is None:
-            session.data.open(sample_data_path())
-        else:
-            session.data.open(sample.path, roles=sample.roles)
+        session, starter, sample = self.session, shipped.home_model(), shipped.home_table()
+        session.data.open(sample.path, roles=sample.roles)
         if session.model.chosen is None and starter is not None:
             session.model.choose(str(starter))
         self.session.show_page("finetune", RunPageState())
@@ -429,3 +422,10 @@ class WelcomePage(Page):
             self.session.show_page(page)
         else:
             self._look(folder, text, pair, page)
+
+
+def _title(sample: shipped.ShippedTable) -> str:
+    """Return what a sample is called, with its language where that is not the window's."""
+    title = words.tr_engine(sample.title)
+    is_own = sample.language == language_here()
+    return title if is_own else f"{title}{PART}{words.tr_engine(LANGUAGES[sample.language])}"

@@ -12,6 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app import shipped
+from app.language import speak_in
 from app.lectures.bar import SIZES
 from app.lectures.editor import LectureEditor
 from app.lectures.find import ModelPlaces, find, fingerprint_of, mark_of
@@ -20,6 +22,7 @@ from app.main_window import MainWindow
 from app.page_stack import PAGES, is_kept
 from app.settings import AppSettings
 from engine.errors import UserError
+from engine.language import ENGLISH
 from tests.app.hand import OpenWindow, come_to_rest
 from tests.looks.looking_scenes import PAIR, SENTENCE, language_model, wordpiece
 
@@ -79,6 +82,36 @@ def test_a_lecture_is_the_same_after_its_file(tmp_path: Path) -> None:
     assert str(tmp_path) not in (tmp_path / "one.json").read_text(encoding="utf-8")
 
 
+def test_a_lecture_says_its_language_and_a_file_of_before_is_english(tmp_path: Path) -> None:
+    found = json.loads(to_json(Lecture("L", (SCENE,), "zh")))
+    assert list(found)[:3] == ["format", "version", "language"] and found["language"] == "zh"
+    del found["language"]
+    (tmp_path / "old.json").write_text(json.dumps(found), encoding="utf-8")
+    assert read_lecture(tmp_path / "old.json") == Lecture("L", (SCENE,), ENGLISH)
+
+
+@pytest.mark.slow
+def test_a_lecture_stays_in_its_language_and_one_that_is_made_has_the_window_s(
+    qapp: QApplication, open_window: OpenWindow, settings: AppSettings, qtbot: QtBot
+) -> None:
+    speak_in(qapp, "zh")
+    try:
+        made = open_window(settings)
+        assert made.lectures.current.lecture.language == "zh"
+        english = shipped.other_lectures()[0]
+        made.show_lecture(english.path)
+        qtbot.waitUntil(lambda: made.lectures.player.is_on)
+        come_to_rest(made.session, qtbot)
+        scene = read_lecture(english.path).scenes[0]
+        bar = made.lectures.player.bar
+        assert (bar.title.text(), bar.sentence.text()) == (scene.title, scene.sentence)
+        made.lectures.player.end()
+        made.lectures.current.start_new()
+        assert made.lectures.current.lecture.language == "zh"
+    finally:
+        speak_in(qapp, ENGLISH)
+
+
 def test_scenes_are_moved_told_and_taken_out() -> None:
     one, two = SCENE, Scene("B", "", "family")
     lecture = Lecture("L", (one, two))
@@ -98,6 +131,7 @@ def test_scenes_are_moved_told_and_taken_out() -> None:
         ({"scenes": [{"title": "A"}]}, "damaged"),
         ({"scenes": None}, "damaged"),
         ({"title": 7}, "damaged"),
+        ({"language": "x" * 21}, "damaged"),
         ({"scenes": [{"values": {"off": [[1, 1]] * 200_000}}]}, "more than 500000 values"),
         ({"scenes": [to_document(SCENE)] * 501}, "damaged"),
         ({"scenes": [{**to_document(SCENE), "models": {str(n): {} for n in range(21)}}]}, "damaged"),

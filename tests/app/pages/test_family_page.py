@@ -64,8 +64,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def nothing_in_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the families be those that are made here."""
     monkeypatch.setattr(requests, "shipped_families", tuple)
-    for name in ("starter_model", "chinese_model"):
-        monkeypatch.setattr(requests, name, lambda: None)
+    monkeypatch.setattr(requests, "model_named", lambda _name: None)
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ from app.pages.finetune.page import FineTunePage
 from app.pages.pretrain.before import part_rows
 from app.pages.pretrain.findings import scaled
 from app.pages.pretrain.page import PretrainPage
-from app.pages.pretrain.pins import DEFAULT_PINS, problem_of
+from app.pages.pretrain.pins import problem_of
 from app.pages.run.state import RunPageState
+from app.stories.known import story
 from app.words import number
 from app.work import training as training_module
 from engine.errors import UserError
@@ -289,7 +290,7 @@ def test_pins_that_cannot_be_asked_are_named_and_left_out(ready: PretrainPage, q
     editor.put(["The cat [sat] here.", "no gap at all", "two [gaps] in [one]"])
     assert "no gap at all" in editor.refusal.text()
     assert ready.setup.config().budget.pins == "The cat [sat] here."
-    assert not any(map(problem_of, DEFAULT_PINS))
+    assert not any(map(problem_of, story().pins))
 
 
 @pytest.mark.slow
@@ -336,11 +337,11 @@ def test_a_run_without_pairs_shows_nothing_of_them(begin: Begin) -> None:
 def test_pinned_sentences_show_guesses_and_the_right_word_over_time(begin: Begin) -> None:
     page = begin(InventedReading(num_steps=120))
     pinned, right = page.charts.pinned.plot, page.charts.right_words
-    assert pinned.shown == DEFAULT_PINS
-    assert right.line(DEFAULT_PINS[0]).values[-1] > right.line(DEFAULT_PINS[0]).values[0]
+    assert pinned.shown == story().pins
+    assert right.line(story().pins[0]).values[-1] > right.line(story().pins[0]).values[0]
     rows = pinned.numbers()
     assert rows[0][:5] == ["step", "sentence", "right word", "probability", "rank"]
-    assert len(rows) == 1 + 12 * len(DEFAULT_PINS)
+    assert len(rows) == 1 + 12 * len(story().pins)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -21,12 +22,15 @@ from pytestqt.qtbot import QtBot
 from app import shipped
 from app.pages.run.state import RunPageState
 from app.pages.welcome import found as welcome_found
-from app.pages.welcome.guess import HIDDEN, SENTENCE
 from app.pages.welcome.page import WelcomePage
 from app.session import Session
 from app.settings import AppSettings
-from app.shipped import SENTENCES, TABLES
+from app.shipped import TABLES
+from app.stories import english
+from app.stories.known import STORIES
+from app.stories.story import SampleGroup, SampleText
 from app.work.training import TrainingJob
+from engine.hub import recommended
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.probe import probe
 from engine.model.weights import save_model
@@ -70,9 +74,10 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         key="polarity", file="films.csv", roles=Roles(text="said", label="mood"), **said
     )
     gone = shipped.ShippedTable(key="gone", file="gone.csv", roles=Roles(text="said"), **said)
-    sentences = (shipped.SampleText("a film & play", "two"), shipped.SampleText("a [MASK] film", "a gap"))
+    sentences = (SampleText("a film & play", "two"), SampleText("a [MASK] film", "a gap"))
+    told = replace(STORIES["en"], sentences=(SampleGroup("", sentences),))
     monkeypatch.setattr(shipped, "TABLES", (films, gone))
-    monkeypatch.setattr(shipped, "SENTENCES", sentences)
+    monkeypatch.setitem(STORIES, "en", told)
     monkeypatch.setattr(shipped, "assets", lambda: folder)
     return folder
 
@@ -245,13 +250,13 @@ def test_a_hidden_word_is_guessed_on_the_page_and_a_click_hides_another(
 ) -> None:
     show(page)
     plot = page.look_card.plot
-    assert plot.shown.words[1] == "doctor" and len(plot.shown.guesses) == 4
-    assert SENTENCE[HIDDEN:].startswith("doctor")
+    sentence, word = english.STORY.start
+    assert plot.shown.words[1] == word and len(plot.shown.guesses) == 4
     model = LoadedModel.open(assets / "models" / "starter")
     for hidden in (1, 5):
         qtbot.mouseClick(plot, LEFT, pos=plot.rect_of(hidden).center().toPoint())
         qtbot.waitUntil(lambda hidden=hidden: plot.shown.hidden == hidden and not plot.is_dim)
-        answer = probe(model, SENTENCE, words=[hidden], top_k=4).answers[0]
+        answer = probe(model, sentence, words=[hidden], top_k=4).answers[0]
         assert [word for word, _share in plot.shown.guesses] == [one.word for one in answer.guesses]
         assert 0 < sum(plot.shown.looks_at) < 1  # the rest goes to [CLS] and [SEP]
 
@@ -275,7 +280,7 @@ def test_samples_have_as_many_rows_and_labels_as_is_said() -> None:
         said = [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", table.size)]
         assert said[0] == len(rows), table.key
         labels = {one for row in rows for one in row[roles.label].split("|")}
-        if table.key not in ("similarity", "corrections"):  # a number, or a text, each
+        if table.key not in ("similarity", "chinese_similarity", "corrections"):  # a number, or a text, each
             assert said[1] == len(labels), table.key
 
 
@@ -312,11 +317,11 @@ def test_what_samples_are_called_and_what_they_show_is_collected_and_translated(
     qtbot: QtBot, qapp: QApplication, page: WelcomePage, assets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shipped, "TABLES", TABLES)
-    monkeypatch.setattr(shipped, "SENTENCES", SENTENCES)
+    monkeypatch.setitem(STORIES, "en", english.STORY)
     for table in TABLES:
         (assets / "samples" / table.file).touch()
     translator = UpperCase()
-    translator.known = _collected(shipped)
+    translator.known = _collected(shipped) | _collected(english) | _collected(recommended)
     qapp.installTranslator(translator)
     try:
         show(page)
@@ -334,8 +339,8 @@ def test_what_samples_are_called_and_what_they_show_is_collected_and_translated(
     said += [action.text().strip() for action in under if not action.isEnabled()]  # what each shows
     offered = [action.text() for action in under if action.isEnabled()]
     menu.close()
-    assert offered == [f"{one.text}  ·  {one.pair}" if one.pair else one.text for one in SENTENCES]
-    assert len(said) == 2 * len(TABLES) + len(headings) + len(SENTENCES) and len(headings) == 6
+    assert offered == [f"{one.text}  ·  {one.pair}" if one.pair else one.text for one in english.STORY.texts]
+    assert len(said) == 2 * len(TABLES) + len(headings) + len(english.STORY.texts) and len(headings) == 6
     assert [text for text in said if not text or text != text.upper()] == []
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from app.pages.probe.page import FIRST_WORDS
-from app.pages.welcome.guess import HIDDEN, SENTENCE, guess
-from app.work.inspector import FIRST_CHINESE_TEXT, FIRST_TEXT
+from app.pages.welcome.guess import guess
+from app.stories.known import STORIES
 from app.work.models import OpenModels
 from engine.inspect.masked.probe import probe
 
 CHINESE = Path(__file__).parents[3] / "assets" / "models" / "chinese"
 STARTER = Path(__file__).parents[3] / "assets" / "models" / "starter"
+
+SENTENCE, HIDDEN = STORIES["en"].start
 
 pytestmark = pytest.mark.skipif(
     not (STARTER / "config.json").is_file(), reason="the starter does not ship here"
@@ -31,15 +32,17 @@ def test_the_starter_guesses_the_word_that_start_hides_and_looks_at_another_word
 
 def test_the_first_text_has_a_word_that_is_split_and_hides_one_that_the_starter_guesses() -> None:
     subject = OpenModels().subject(STARTER)
-    found = probe(subject, FIRST_TEXT, words=FIRST_WORDS[FIRST_TEXT])
-    hidden = found.masked.words[FIRST_WORDS[FIRST_TEXT][0]]
+    text, place = STORIES["en"].first
+    found = probe(subject, text, words=(place,))
+    hidden = found.masked.words[place]
     best, second = found.answers[0].guesses[:2]
     assert best.word == hidden.text and best.probability > 4 * second.probability
     assert max(len(word.pieces) for word in found.masked.words) == 3
 
 
 def test_the_first_chinese_text_hides_a_character_that_the_chinese_starter_guesses() -> None:
-    found = probe(OpenModels().subject(CHINESE), FIRST_CHINESE_TEXT, words=FIRST_WORDS[FIRST_CHINESE_TEXT])
-    hidden = found.masked.words[FIRST_WORDS[FIRST_CHINESE_TEXT][0]]
+    text, place = STORIES["zh"].first
+    found = probe(OpenModels().subject(CHINESE), text, words=(place,))
+    hidden = found.masked.words[place]
     best, second = found.answers[0].guesses[:2]
     assert best.word == hidden.text and best.probability > 1.5 * second.probability

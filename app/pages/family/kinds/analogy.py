@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.pages.family.kinds.kind import GivenQuestion, TypedQuestion
 from app.pages.family.kinds.nearest import NearKind
+from app.stories.story import FamilyTexts
 from app.words import translate
 from engine.family.questions.analogy import Analogy
 
@@ -12,7 +13,9 @@ class AnalogyKind(NearKind):
     """Three words."""
 
     key = "analogy"
-    first = (TypedQuestion("man king woman"), TypedQuestion("东 西 南"))
+
+    def begun(self, texts: FamilyTexts) -> TypedQuestion:
+        return TypedQuestion(texts.analogy)
 
     @property
     def tab(self) -> tuple[str, str]:

@@ -37,30 +37,13 @@ from app.plots.member_column import (
     SeenWord,
     WordEntry,
 )
+from app.stories.story import FamilyTexts
 from app.words import tr_engine, translate
 from engine.family.members import ABOUT, ALL, LEFT, LIKENESS, NEAR, SIDES, About
 from engine.family.other_guesses import MOST_DIGITS, ONE_PIECE, PER_WORD, READS
 from engine.family.per_word import PerWord, Reads
 from engine.family.questions.blank import BlankGuesses, FillBlank
 
-BLANKS = {  # by whether a family is Chinese: sentences and the right word
-    # The first English one was chosen among some 80 by a rule. BERT trained in practice guesses its word
-    # first, and BERT of the family in the box ranks it higher than all who read the left side alone. Of
-    # those sentences, it is the one of whose word the former is most certain.
-    False: (
-        TypedQuestion("The ____ was written by a French author.", "book"),
-        TypedQuestion("The ____ flows into the sea.", "river"),
-        TypedQuestion("He was born in ____ and moved to London.", "England"),
-        TypedQuestion("She is the ____ of the king.", "queen"),
-        TypedQuestion("The capital of France is ____.", "Paris"),
-    ),
-    True: (
-        TypedQuestion("中华人民共____国", "和"),
-        TypedQuestion("本条例由国务____负责解释。", "院"),
-        TypedQuestion("依法追究刑事责____。", "任"),
-        TypedQuestion("县级以上地方人民政____", "府"),
-    ),
-}
 MOST_QUOTED = 4  # words
 _STOPS = ".,;:!?。，；：！？"
 
@@ -83,11 +66,11 @@ class BlankKind(FamilyKind[BlankGuesses]):
     def hint(self) -> str:
         return translate("family", "Click to put it into the blank")
 
-    def begun(self, is_chinese: bool) -> TypedQuestion:
-        return BLANKS[is_chinese][0]
+    def begun(self, texts: FamilyTexts) -> TypedQuestion:
+        return TypedQuestion(*texts.blanks[0])
 
-    def examples(self, is_chinese: bool) -> tuple[TypedExample, ...]:
-        return tuple(TypedExample(one.question, one) for one in BLANKS[is_chinese])
+    def examples(self, texts: FamilyTexts) -> tuple[TypedExample, ...]:
+        return tuple(TypedExample(text, TypedQuestion(text, right)) for text, right in texts.blanks)
 
     def taken(self, question: str, word: str) -> str:
         """Return the sentence with a guess in its blank; it then ends with the next one."""

@@ -15,6 +15,7 @@ from app.pages.family.kinds.kind import (
     bars,
 )
 from app.plots.member_column import FamilyLabels, MemberColumn, WordEntry
+from app.stories.story import FamilyTexts
 from app.words import translate
 from engine.family.card import NEXT_SENTENCE, CardLine, lines
 from engine.family.members import About
@@ -26,10 +27,9 @@ class FollowsKind(FamilyKind[Probabilities]):
 
     key = "follows"
     fields = (SECOND,)
-    first = (
-        TypedQuestion("He was born in London.", second="He moved to the city of New York in 1920."),
-        TypedQuestion("第一条为了保护环境，制定本法。", second="第二条本法适用于中华人民共和国领域。"),
-    )
+
+    def begun(self, texts: FamilyTexts) -> TypedQuestion:
+        return TypedQuestion(texts.follows[0], second=texts.follows[1])
 
     @property
     def tab(self) -> tuple[str, str]:
@@ -39,12 +39,12 @@ class FollowsKind(FamilyKind[Probabilities]):
     def label(self) -> str:
         return translate("family", "First")
 
-    def translated(self, typed: TypedQuestion, was_chinese: bool) -> TypedQuestion:
-        """Return the same in the other language, each sentence where nobody has changed it."""
-        before, now = self.begun(was_chinese), self.begun(not was_chinese)
-        if typed.second == before.second:
-            typed = replace(typed, second=now.second)
-        return replace(typed, question=now.question) if typed.question == before.question else typed
+    def translated(self, typed: TypedQuestion, before: FamilyTexts, now: FamilyTexts) -> TypedQuestion:
+        """Return the same in another language, each sentence where nobody has changed it."""
+        (one, two), (first, second) = before.follows, now.follows
+        if typed.second == two:
+            typed = replace(typed, second=second)
+        return replace(typed, question=first) if typed.question == one else typed
 
     def question(self, given: GivenQuestion) -> FollowsSentence:
         return FollowsSentence(given.folder, given.typed.text, given.typed.second.strip())

@@ -15,6 +15,7 @@ from app.pages.family.kinds.kind import (
     TypedQuestion,
 )
 from app.plots.member_column import FamilyLabels, MemberColumn
+from app.stories.story import FamilyTexts
 from app.words import translate
 from engine.family.members import About
 from engine.family.questions.go_on import GoOn, Written
@@ -25,8 +26,10 @@ class GoOnKind(FamilyKind[Written]):
 
     key = "write"
     draws = True
-    first = (TypedQuestion("The city is"), TypedQuestion("国务院"))
     fields = (TEMPERATURE, SEED)
+
+    def begun(self, texts: FamilyTexts) -> TypedQuestion:
+        return TypedQuestion(texts.beginning)
 
     @property
     def tab(self) -> tuple[str, str]:

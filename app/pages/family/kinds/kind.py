@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from app.pages.family.scores import cell, said
 from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore
+from app.stories.story import FamilyTexts
 from app.words import tr_engine, translate
 from engine.family.card import CardLine
 from engine.family.members import ABOUT, CAPTIONS, About
@@ -116,7 +117,6 @@ class FamilyKind(Generic[T]):
     asks_files: bool = False
     draws: bool = False  # words at random, again with another seed
     takes_others: bool = False  # models that are no members answer next to them
-    first: tuple[TypedQuestion, TypedQuestion] = (TypedQuestion(), TypedQuestion())  # in English, in Chinese
 
     @property
     def typed_key(self) -> str:
@@ -148,15 +148,15 @@ class FamilyKind(Generic[T]):
         """What is asked for where files are chosen."""
         return ""
 
-    def begun(self, is_chinese: bool) -> TypedQuestion:
-        """Return what is asked at first, in the language of a family."""
-        return self.first[is_chinese]
+    def begun(self, texts: FamilyTexts) -> TypedQuestion:
+        """Return what is asked at first. Args: texts: of the story in the language of a family."""
+        return TypedQuestion()
 
-    def translated(self, typed: TypedQuestion, was_chinese: bool) -> TypedQuestion:
-        """Return the same in the other language, where nobody has changed the question."""
-        return self.begun(not was_chinese) if typed.question == self.begun(was_chinese).question else typed
+    def translated(self, typed: TypedQuestion, before: FamilyTexts, now: FamilyTexts) -> TypedQuestion:
+        """Return the same in another language, where nobody has changed the question."""
+        return self.begun(now) if typed.question == self.begun(before).question else typed
 
-    def examples(self, is_chinese: bool) -> tuple[TypedExample, ...]:
+    def examples(self, texts: FamilyTexts) -> tuple[TypedExample, ...]:
         """Return what can be asked by a choice."""
         return ()
 

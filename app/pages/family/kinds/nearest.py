@@ -14,6 +14,7 @@ from app.pages.family.kinds.kind import (
     no_vectors,
 )
 from app.plots.member_column import FamilyLabels, MemberColumn, WordEntry
+from app.stories.story import FamilyTexts
 from app.words import translate
 from engine.family.members import COUNTS, About
 from engine.family.questions.nearest import Near, NearestWords
@@ -42,7 +43,9 @@ class NearestKind(NearKind):
     """A word."""
 
     key = "nearest"
-    first = (TypedQuestion("river"), TypedQuestion("省"))
+
+    def begun(self, texts: FamilyTexts) -> TypedQuestion:
+        return TypedQuestion(texts.near)
 
     @property
     def tab(self) -> tuple[str, str]:

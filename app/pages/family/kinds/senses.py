@@ -29,21 +29,12 @@ from app.pages.family.kinds.others import (
 from app.pages.family.scores import cell, shares_line
 from app.plots.member_column import FamilyLabels, MemberColumn, MemberScore, WordEntry
 from app.plots.sense_planes import SenseDot
+from app.stories.story import FamilyTexts
 from app.words import translate
 from engine.family import senses
 from engine.family.members import PLACE_VECTORS, About
 from engine.family.questions.senses import SensesAnswer, WordSenses
 from engine.family.reached import share
-
-WORDS: dict[bool, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    False: dict(senses.SENTENCES),
-    True: {
-        "行": (
-            ("中国人民银行负责管理外汇。", "商业银行应当保护存款人的利益。", "他在银行存了钱。"),
-            ("行政机关应当依法办理。", "当事人可以申请行政复议。", "国家行政机关工作人员应当回避。"),
-        )
-    },
-}
 
 
 class SensesKind(FamilyKind[SensesAnswer]):
@@ -63,15 +54,15 @@ class SensesKind(FamilyKind[SensesAnswer]):
     def label(self) -> str:
         return translate("family", "Word")
 
-    def begun(self, is_chinese: bool) -> TypedQuestion:
-        return self.examples(is_chinese)[0].typed
+    def begun(self, texts: FamilyTexts) -> TypedQuestion:
+        return self.examples(texts)[0].typed
 
-    def examples(self, is_chinese: bool) -> tuple[TypedExample, ...]:
+    def examples(self, texts: FamilyTexts) -> tuple[TypedExample, ...]:
         return tuple(
             TypedExample(
                 word, TypedQuestion(word, sentences="\n\n".join("\n".join(group) for group in groups))
             )
-            for word, groups in WORDS[is_chinese].items()
+            for word, groups in texts.senses.items()
         )
 
     def question(self, given: GivenQuestion) -> WordSenses:
