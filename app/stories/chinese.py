@@ -114,7 +114,7 @@ STORY = Story(
                 SampleText("虽[MASK]很累，[MASK]是他还在工作。", "“虽然……但是……”，两头各缺一个字。"),
                 SampleText("太阳从东[MASK]升起。", "常识：看模型是否从文本里学到了一点。"),
                 SampleText("冬天到了，天气很[MASK]。", "把“冬天”换成“夏天”，小模型猜的往往还是同一个字。"),
-                SampleText("老师说，[MASK]很忙。", "“他”还是“她”？回答里有模型对男女的成见。"),
+                SampleText("老师说，[MASK]很忙。", "“他”还是“她”？比较两者的概率。"),
             ),
         ),
         SampleGroup(
@@ -147,7 +147,7 @@ STORY = Story(
                 ),
                 SampleText(
                     "It was an unbelievably antidisestablishmentarian speech.",
-                    "一句英文：长词拆成许多词片。中文模型认得字母，却读不懂。",
+                    "一句英文：长词拆成许多词片。中文模型认得字母，却没读过多少英文。",
                 ),
             ),
         ),

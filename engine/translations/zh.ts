@@ -2603,7 +2603,7 @@
     </message>
     <message>
         <source>Try it with a sample: {name}, {size}</source>
-        <translation type="unfinished"></translation>
+        <translation>用示例试试：{name}，{size}</translation>
     </message>
     <message>
         <source>{kinds}: drop a file anywhere on this window, or choose one.</source>
@@ -2690,7 +2690,7 @@
     </message>
     <message>
         <source>Sample: {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>示例：{name}</translation>
     </message>
     <message>
         <source>Show lines</source>
@@ -3650,7 +3650,7 @@
     </message>
     <message>
         <source>Escape formulas</source>
-        <translation type="unfinished"></translation>
+        <translation>转义公式</translation>
     </message>
     <message>
         <source>File</source>
@@ -4542,7 +4542,7 @@
     </message>
     <message>
         <source>gap</source>
-        <translation type="unfinished"></translation>
+        <translation>空</translation>
     </message>
     <message>
         <source>original: {word} · not in the vocabulary</source>
@@ -5504,7 +5504,7 @@
     </message>
     <message>
         <source>beam</source>
-        <translation type="unfinished"></translation>
+        <translation>束宽</translation>
     </message>
     <message>
         <source>beam of {beam}</source>
@@ -5678,7 +5678,7 @@
     </message>
     <message>
         <source>Label texts by keys. The model learns along and chooses what comes next.</source>
-        <translation type="unfinished"></translation>
+        <translation>按键为文本标注。模型边看边学，并选出下一条。</translation>
     </message>
     <message>
         <source>No table is open. A table with a column of texts is enough; labels are given here.</source>
@@ -6214,7 +6214,7 @@
     </message>
     <message>
         <source>gap</source>
-        <translation type="unfinished"></translation>
+        <translation>空</translation>
     </message>
     <message>
         <source>up and down walk through the layers</source>
@@ -6445,7 +6445,7 @@
     </message>
     <message>
         <source>In other languages</source>
-        <translation type="unfinished"></translation>
+        <translation>其他语言</translation>
     </message>
     <message>
         <source>Keep as scene…</source>
@@ -12093,7 +12093,7 @@ more similar</source>
     </message>
     <message>
         <source>vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>词表</translation>
     </message>
 </context>
 <context>
@@ -13115,7 +13115,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>most pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>最多词片</translation>
     </message>
     <message>
         <source>none has more than {most} pieces</source>
@@ -13139,7 +13139,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>词表</translation>
     </message>
     <message>
         <source>{count} different</source>
@@ -13472,7 +13472,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{a|b}, one [MASK]</source>
-        <translation type="unfinished"></translation>
+        <translation>{a|b}，一个 [MASK]</translation>
     </message>
     <message>
         <source>{low} to {high}</source>
@@ -13799,11 +13799,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>cut</source>
-        <translation type="unfinished"></translation>
+        <translation>截断方式</translation>
     </message>
     <message>
         <source>most rows</source>
-        <translation type="unfinished"></translation>
+        <translation>最多行数</translation>
     </message>
     <message>
         <source>only the first {count} characters</source>
@@ -13811,11 +13811,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>pieces in the vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>词表中的词片数</translation>
     </message>
     <message>
         <source>second vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>第二个词表</translation>
     </message>
     <message>
         <source>text A</source>
@@ -13827,7 +13827,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>词表</translation>
     </message>
     <message>
         <source>{count} more words are in the rows below</source>
@@ -17912,11 +17912,11 @@ meaning | sentence colours it.</source>
     <name>engine</name>
     <message>
         <source>  ({low:.4f} to {high:.4f})</source>
-        <translation type="unfinished"></translation>
+        <translation>（{low:.4f} 至 {high:.4f}）</translation>
     </message>
     <message>
         <source> (95 %: {low:.3f} to {high:.3f})</source>
-        <translation type="unfinished"></translation>
+        <translation>（95 %：{low:.3f} 至 {high:.3f}）</translation>
     </message>
     <message>
         <source> (95 %: {low:.4f} to {high:.4f})</source>
@@ -17932,11 +17932,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>(macro average)</source>
-        <translation type="unfinished"></translation>
+        <translation>（宏平均）</translation>
     </message>
     <message>
         <source>(weighted average)</source>
-        <translation type="unfinished"></translation>
+        <translation>（加权平均）</translation>
     </message>
     <message>
         <source>, 95 % for the mean {low:.4f} to {high:.4f}</source>
@@ -18004,11 +18004,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>435 Chinese questions about passages of Wikipedia, each with the words that answer it. It takes a larger pretrained model: the Chinese starter gets one answer in ten.</source>
-        <translation type="unfinished"></translation>
+        <translation>435 个中文问题，针对维基百科的段落，各附段落中回答它的原文。它需要更大的预训练模型：中文入门模型十个里只答对一个。</translation>
     </message>
     <message>
         <source>435 Chinese questions, answers in passages</source>
-        <translation type="unfinished"></translation>
+        <translation>435 个中文问题，答案在段落中</translation>
     </message>
     <message>
         <source>455 Chinese questions, 5 labels</source>
@@ -18028,11 +18028,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>500 Chinese sentences, each word with its part of speech, such as NOUN or VERB. With batch size 16 and 4 epochs the Chinese starter tags 82 % of the words right.</source>
-        <translation type="unfinished"></translation>
+        <translation>500 个中文句子，每个词标有词性，如 NOUN（名词）、VERB（动词）。批大小 16、训练 4 轮，中文入门模型能标对 82% 的词。</translation>
     </message>
     <message>
         <source>500 Chinese sentences, tagged words</source>
-        <translation type="unfinished"></translation>
+        <translation>500 个中文句子，词带标记</translation>
     </message>
     <message>
         <source>64 pairs of sentences with their similarity, 0 to 5. Written for Cloze, and rated by feel. That is enough to try how a number is learned, but too few to train on.</source>
@@ -18196,7 +18196,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A model for one language knows few words of another.</source>
-        <translation type="unfinished"></translation>
+        <translation>一种语言的模型认识的另一种语言的词很少。</translation>
     </message>
     <message>
         <source>A model for one script can hardly read another.</source>
@@ -18512,7 +18512,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Afrikaans</source>
-        <translation type="unfinished"></translation>
+        <translation>阿非利堪斯语</translation>
     </message>
     <message>
         <source>Agreement across a distance: the keys are there, not the cabinet.</source>
@@ -18520,7 +18520,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Albanian</source>
-        <translation type="unfinished"></translation>
+        <translation>阿尔巴尼亚语</translation>
     </message>
     <message>
         <source>All measures</source>
@@ -18568,7 +18568,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Always answering {label} would score {share:.4f}.</source>
-        <translation type="unfinished"></translation>
+        <translation>总是回答 {label} 的得分为 {share:.4f}。</translation>
     </message>
     <message>
         <source>Among {count} claims, chance alone too often gives one as clear as this.</source>
@@ -18736,7 +18736,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Azerbaijani</source>
-        <translation type="unfinished"></translation>
+        <translation>阿塞拜疆语</translation>
     </message>
     <message>
         <source>B does not follow A</source>
@@ -18744,7 +18744,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>B does not follow A: {share} that it does</source>
-        <translation type="unfinished"></translation>
+        <translation>B 不接在 A 之后：接在其后的概率为 {share}</translation>
     </message>
     <message>
         <source>B follows A</source>
@@ -18752,7 +18752,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>B follows A: {share} that it does</source>
-        <translation type="unfinished"></translation>
+        <translation>B 接在 A 之后：概率为 {share}</translation>
     </message>
     <message>
         <source>B to A</source>
@@ -18840,7 +18840,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Basque</source>
-        <translation type="unfinished"></translation>
+        <translation>巴斯克语</translation>
     </message>
     <message>
         <source>Batch size</source>
@@ -18852,7 +18852,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Belarusian</source>
-        <translation type="unfinished"></translation>
+        <translation>白俄罗斯语</translation>
     </message>
     <message>
         <source>Bengali</source>
@@ -18952,7 +18952,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Catalan</source>
-        <translation type="unfinished"></translation>
+        <translation>加泰罗尼亚语</translation>
     </message>
     <message>
         <source>Cells of binary data: {count}. They are read as empty.</source>
@@ -19204,7 +19204,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Convert the file to one form, or exclude these rows.</source>
-        <translation type="unfinished"></translation>
+        <translation>把文件统一转换成一种字形，或排除这些行。</translation>
     </message>
     <message>
         <source>Converting to 8-bit numbers</source>
@@ -19232,7 +19232,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Croatian</source>
-        <translation type="unfinished"></translation>
+        <translation>克罗地亚语</translation>
     </message>
     <message>
         <source>Cyrillic letters</source>
@@ -19240,11 +19240,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Czech</source>
-        <translation type="unfinished"></translation>
+        <translation>捷克语</translation>
     </message>
     <message>
         <source>Danish</source>
-        <translation type="unfinished"></translation>
+        <translation>丹麦语</translation>
     </message>
     <message>
         <source>Data</source>
@@ -19452,7 +19452,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Estonian</source>
-        <translation type="unfinished"></translation>
+        <translation>爱沙尼亚语</translation>
     </message>
     <message>
         <source>Ettin: a small ModernBERT for a computer without a GPU</source>
@@ -19588,7 +19588,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Filipino</source>
-        <translation type="unfinished"></translation>
+        <translation>菲律宾语</translation>
     </message>
     <message>
         <source>Filling</source>
@@ -19656,7 +19656,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Finnish</source>
-        <translation type="unfinished"></translation>
+        <translation>芬兰语</translation>
     </message>
     <message>
         <source>First length</source>
@@ -19784,7 +19784,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Galician</source>
-        <translation type="unfinished"></translation>
+        <translation>加利西亚语</translation>
     </message>
     <message>
         <source>Georgian</source>
@@ -19888,7 +19888,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Hindi</source>
-        <translation type="unfinished"></translation>
+        <translation>印地语</translation>
     </message>
     <message>
         <source>How bytes become characters, such as utf-8 or gb18030.</source>
@@ -19952,11 +19952,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Hungarian</source>
-        <translation type="unfinished"></translation>
+        <translation>匈牙利语</translation>
     </message>
     <message>
         <source>Icelandic</source>
-        <translation type="unfinished"></translation>
+        <translation>冰岛语</translation>
     </message>
     <message>
         <source>If it is a table after all, choose its separator.</source>
@@ -20056,11 +20056,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Irish</source>
-        <translation type="unfinished"></translation>
+        <translation>爱尔兰语</translation>
     </message>
     <message>
         <source>Is it answered?</source>
-        <translation type="unfinished"></translation>
+        <translation>问题有答案吗？</translation>
     </message>
     <message>
         <source>Is the question answered?</source>
@@ -20192,7 +20192,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Kazakh</source>
-        <translation type="unfinished"></translation>
+        <translation>哈萨克语</translation>
     </message>
     <message>
         <source>Keep intermediate weights</source>
@@ -20296,7 +20296,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Latvian</source>
-        <translation type="unfinished"></translation>
+        <translation>拉脱维亚语</translation>
     </message>
     <message>
         <source>Layer norm</source>
@@ -20344,11 +20344,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Letters and digits of one text written half-width</source>
-        <translation type="unfinished"></translation>
+        <translation>把 1 条文本的字母和数字改成了半角</translation>
     </message>
     <message>
         <source>Letters and digits of {count:,} texts written half-width</source>
-        <translation type="unfinished"></translation>
+        <translation>把 {count:,} 条文本的字母和数字改成了半角</translation>
     </message>
     <message>
         <source>Licence and origin of the data: unknown to the run. Fill them in.</source>
@@ -20616,7 +20616,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Lithuanian</source>
-        <translation type="unfinished"></translation>
+        <translation>立陶宛语</translation>
     </message>
     <message>
         <source>Log-odds</source>
@@ -20676,7 +20676,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Macedonian</source>
-        <translation type="unfinished"></translation>
+        <translation>马其顿语</translation>
     </message>
     <message>
         <source>Made lower case.</source>
@@ -20688,7 +20688,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Malay</source>
-        <translation type="unfinished"></translation>
+        <translation>马来语</translation>
     </message>
     <message>
         <source>Many languages</source>
@@ -20696,7 +20696,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Marathi</source>
-        <translation type="unfinished"></translation>
+        <translation>马拉地语</translation>
     </message>
     <message>
         <source>Mask other tokens each time a text comes round, instead of the same ones.</source>
@@ -20880,7 +20880,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Most models take them for other characters than the half-width ones.</source>
-        <translation type="unfinished"></translation>
+        <translation>多数模型把它们当作与半角不同的字符。</translation>
     </message>
     <message>
         <source>Most readers stumble over the last word. Does a model stumble too?</source>
@@ -20932,7 +20932,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Nepali</source>
-        <translation type="unfinished"></translation>
+        <translation>尼泊尔语</translation>
     </message>
     <message>
         <source>New layers</source>
@@ -21160,7 +21160,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Norwegian</source>
-        <translation type="unfinished"></translation>
+        <translation>挪威语</translation>
     </message>
     <message>
         <source>Not confirmed here</source>
@@ -21468,7 +21468,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One row of {name} is in another language than the rest ({usual}): {others}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 1 行的语言与其余各行（{usual}）不同：{others}。</translation>
     </message>
     <message>
         <source>One row of {name} is in another script than the rest ({usual}): {others}.</source>
@@ -21476,11 +21476,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One row of {name} is in simplified characters, the rest in traditional ones.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 1 行是简体字，其余是繁体字。</translation>
     </message>
     <message>
         <source>One row of {name} is in traditional characters, the rest in simplified ones.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 1 行是繁体字，其余是简体字。</translation>
     </message>
     <message>
         <source>One row of {name} repeats a text of an earlier row.</source>
@@ -21524,7 +21524,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>One text of {name} has full-width letters or digits: {characters}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 1 条文本含有全角字母或数字：{characters}。</translation>
     </message>
     <message>
         <source>One text of {name} has more than one label.</source>
@@ -21644,7 +21644,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Pashto</source>
-        <translation type="unfinished"></translation>
+        <translation>普什图语</translation>
     </message>
     <message>
         <source>Perplexity per word: each word is masked with all its pieces, which come back from left to right. It compares only models that lose the same of a word, such as its capitals.</source>
@@ -21672,7 +21672,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Persian</source>
-        <translation type="unfinished"></translation>
+        <translation>波斯语</translation>
     </message>
     <message>
         <source>Pieces</source>
@@ -21912,7 +21912,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Romanian</source>
-        <translation type="unfinished"></translation>
+        <translation>罗马尼亚语</translation>
     </message>
     <message>
         <source>Row {line} of {path} is empty or missing, so it cannot be the header.</source>
@@ -22056,7 +22056,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Serbian</source>
-        <translation type="unfinished"></translation>
+        <translation>塞尔维亚语</translation>
     </message>
     <message>
         <source>Set the first line as the header.</source>
@@ -22132,11 +22132,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Slovak</source>
-        <translation type="unfinished"></translation>
+        <translation>斯洛伐克语</translation>
     </message>
     <message>
         <source>Slovenian</source>
-        <translation type="unfinished"></translation>
+        <translation>斯洛文尼亚语</translation>
     </message>
     <message>
         <source>Small models often expect the same words with “not” as without it.</source>
@@ -22260,7 +22260,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Swahili</source>
-        <translation type="unfinished"></translation>
+        <translation>斯瓦希里语</translation>
     </message>
     <message>
         <source>Swedish</source>
@@ -22296,7 +22296,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Tags of words: parts of speech</source>
-        <translation type="unfinished"></translation>
+        <translation>词的标记：词性</translation>
     </message>
     <message>
         <source>Taken: {way}. Cross-validated accuracy {accuracy:.3f} ({low:.3f} to {high:.3f}) on {rows:,} labelled rows.</source>
@@ -23908,7 +23908,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>To a model, the two forms of a character have nothing in common.</source>
-        <translation type="unfinished"></translation>
+        <translation>对模型来说，同一个字的两种字形毫无关系。</translation>
     </message>
     <message>
         <source>To export ONNX, install three more packages: pip install {what}.</source>
@@ -24128,7 +24128,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Urdu</source>
-        <translation type="unfinished"></translation>
+        <translation>乌尔都语</translation>
     </message>
     <message>
         <source>Use</source>
@@ -24212,7 +24212,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Welsh</source>
-        <translation type="unfinished"></translation>
+        <translation>威尔士语</translation>
     </message>
     <message>
         <source>What a text classifier reads: the first token, [CLS], as in Devlin et al. 2019, or the mean of all tokens, which works better with a frozen encoder (Reimers and Gurevych 2019). first_last: that mean after the embeddings, too, which helps where single words decide. Other tools do not know the means.</source>
@@ -24224,7 +24224,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>What is asked?</source>
-        <translation type="unfinished"></translation>
+        <translation>问的是什么？</translation>
     </message>
     <message>
         <source>What is kept of a text that is too long: its head, or its head and tail. For pairs, longest_first truncates the longer text first.</source>
@@ -24252,7 +24252,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Where is the answer?</source>
-        <translation type="unfinished"></translation>
+        <translation>答案在哪里？</translation>
     </message>
     <message>
         <source>Where to compute. auto uses a GPU if there is one.</source>
@@ -24276,7 +24276,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Which character is wrong?</source>
-        <translation type="unfinished"></translation>
+        <translation>哪个字错了？</translation>
     </message>
     <message>
         <source>Which column holds the label? The columns of {name} are: {columns}.</source>
@@ -24320,7 +24320,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>With all {count:,} labels, cross-validated: {accuracy:.4f}.</source>
-        <translation type="unfinished"></translation>
+        <translation>用全部 {count:,} 个标签，交叉验证：{accuracy:.4f}。</translation>
     </message>
     <message>
         <source>With few labels it is usually the best method or near it, and no other was better here by more than one standard error.</source>
@@ -24420,7 +24420,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Write them half-width, here and in the texts that the model will read.</source>
-        <translation type="unfinished"></translation>
+        <translation>改成半角，模型以后要读的文本也一样。</translation>
     </message>
     <message>
         <source>Write this page again</source>
@@ -24812,7 +24812,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>before training {value:.3f}</source>
-        <translation type="unfinished"></translation>
+        <translation>训练前 {value:.3f}</translation>
     </message>
     <message>
         <source>began with</source>
@@ -25268,7 +25268,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>layer {layer}</source>
-        <translation type="unfinished"></translation>
+        <translation>第 {layer} 层</translation>
     </message>
     <message>
         <source>layer_mix in cloze.json of {name} must hold {count} numbers, one per layer.</source>
@@ -25396,7 +25396,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>nearest is {other}: {text}</source>
-        <translation type="unfinished"></translation>
+        <translation>最近邻为 {other}：{text}</translation>
     </message>
     <message>
         <source>never</source>
@@ -25416,7 +25416,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>no clear gain</source>
-        <translation type="unfinished"></translation>
+        <translation>无明显提升</translation>
     </message>
     <message>
         <source>no clear gain by training</source>
@@ -25536,7 +25536,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>pseudo-perplexity {value:.2f}</source>
-        <translation type="unfinished"></translation>
+        <translation>伪困惑度 {value:.2f}</translation>
     </message>
     <message>
         <source>question</source>
@@ -25560,7 +25560,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>rank {rank}</source>
-        <translation type="unfinished"></translation>
+        <translation>排第 {rank}</translation>
     </message>
     <message>
         <source>recall</source>
@@ -25628,7 +25628,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>seeds {seeds}</source>
-        <translation type="unfinished"></translation>
+        <translation>随机种子 {seeds}</translation>
     </message>
     <message>
         <source>segments</source>
@@ -25696,7 +25696,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>sum {total:.4f} of {value:.4f} - {start:.4f}; residual {residual:.2%} in {steps} steps</source>
-        <translation type="unfinished"></translation>
+        <translation>总和 {total:.4f}，应为 {value:.4f} - {start:.4f}；{steps} 步，残差 {residual:.2%}</translation>
     </message>
     <message>
         <source>tab</source>
@@ -26020,7 +26020,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{before:+.10f} - {rate:g} x gradient = {after:+.10f}</source>
-        <translation type="unfinished"></translation>
+        <translation>{before:+.10f} - {rate:g} x 梯度 = {after:+.10f}</translation>
     </message>
     <message>
         <source>{before}; and {count} more</source>
@@ -26116,7 +26116,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count:,} rows of {name} are in another language than the rest ({usual}): {others}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 {count:,} 行的语言与其余各行（{usual}）不同：{others}。</translation>
     </message>
     <message>
         <source>{count:,} rows of {name} are in another script than the rest ({usual}): {others}.</source>
@@ -26124,11 +26124,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count:,} rows of {name} are in simplified characters, the rest in traditional ones.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 {count:,} 行是简体字，其余是繁体字。</translation>
     </message>
     <message>
         <source>{count:,} rows of {name} are in traditional characters, the rest in simplified ones.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 {count:,} 行是繁体字，其余是简体字。</translation>
     </message>
     <message>
         <source>{count:,} rows of {name} are near-duplicates of a row above them.</source>
@@ -26212,7 +26212,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{count:,} texts of {name} have full-width letters or digits: {characters}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 {count:,} 条文本含有全角字母或数字：{characters}。</translation>
     </message>
     <message>
         <source>{count:,} texts of {name} have more than one label.</source>
@@ -26344,7 +26344,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{fall:.3e}  (by the slope {slope:.3e})</source>
-        <translation type="unfinished"></translation>
+        <translation>{fall:.3e}（按斜率为 {slope:.3e}）</translation>
     </message>
     <message>
         <source>{family}: {layers} layers, {width} wide, {heads} heads a layer, {pieces:,} pieces in the vocabulary.</source>
@@ -26648,7 +26648,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{gradient:+.6e}  of {weight}[{row},{column}]</source>
-        <translation type="unfinished"></translation>
+        <translation>{gradient:+.6e}，{weight}[{row},{column}] 的梯度</translation>
     </message>
     <message>
         <source>{host} allows no more requests for now ({status}). Try again in a while.</source>
@@ -26800,7 +26800,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{loss:.10f}  (probability {chance:.10f})</source>
-        <translation type="unfinished"></translation>
+        <translation>{loss:.10f}（概率 {chance:.10f}）</translation>
     </message>
     <message>
         <source>{low:,} to {high:,} characters</source>
@@ -26808,11 +26808,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{low:.1%} to {high:.1%}</source>
-        <translation type="unfinished"></translation>
+        <translation>{low:.1%} 至 {high:.1%}</translation>
     </message>
     <message>
         <source>{low:.3f} to {high:.3f}</source>
-        <translation type="unfinished"></translation>
+        <translation>{low:.3f} 至 {high:.3f}</translation>
     </message>
     <message>
         <source>{low} to {high}</source>
@@ -27024,7 +27024,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name}: {pieces} pieces, {unknown} unknown</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}：{pieces} 个词片，{unknown} 个未知</translation>
     </message>
     <message>
         <source>{name}: {reason}</source>
@@ -27784,7 +27784,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{texts:,} texts, {pieces:,} pieces, each hidden in turn</source>
-        <translation type="unfinished"></translation>
+        <translation>{texts:,} 条文本，{pieces:,} 个词片，逐个掩盖</translation>
     </message>
     <message>
         <source>{total:,} test rows. No text is shared with training.</source>
@@ -27928,7 +27928,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>“{word}” is number {rank}</source>
-        <translation type="unfinished"></translation>
+        <translation>“{word}”排第 {rank}</translation>
     </message>
     <message>
         <source>“{word}” occurs more often there. The first {count:,} places were taken.</source>
@@ -28684,103 +28684,103 @@ meaning | sentence colours it.</source>
     <name>finding</name>
     <message>
         <source>contradicting_labels</source>
-        <translation type="unfinished"></translation>
+        <translation>标签相互矛盾</translation>
     </message>
     <message>
         <source>exact_duplicates</source>
-        <translation type="unfinished"></translation>
+        <translation>完全重复</translation>
     </message>
     <message>
         <source>exact_leaks</source>
-        <translation type="unfinished"></translation>
+        <translation>完全相同的泄漏</translation>
     </message>
     <message>
         <source>expected_wrong</source>
-        <translation type="unfinished"></translation>
+        <translation>预计的标签错误</translation>
     </message>
     <message>
         <source>header_as_row</source>
-        <translation type="unfinished"></translation>
+        <translation>列名被当作数据</translation>
     </message>
     <message>
         <source>hidden_characters</source>
-        <translation type="unfinished"></translation>
+        <translation>不可见字符</translation>
     </message>
     <message>
         <source>lost_characters</source>
-        <translation type="unfinished"></translation>
+        <translation>丢失的字符</translation>
     </message>
     <message>
         <source>missing_labels</source>
-        <translation type="unfinished"></translation>
+        <translation>缺少标签</translation>
     </message>
     <message>
         <source>missing_texts</source>
-        <translation type="unfinished"></translation>
+        <translation>缺少文本</translation>
     </message>
     <message>
         <source>mixed_words</source>
-        <translation type="unfinished"></translation>
+        <translation>混用文字的词</translation>
     </message>
     <message>
         <source>near_duplicates</source>
-        <translation type="unfinished"></translation>
+        <translation>近似重复</translation>
     </message>
     <message>
         <source>near_leaks</source>
-        <translation type="unfinished"></translation>
+        <translation>近似的泄漏</translation>
     </message>
     <message>
         <source>nearly_empty</source>
-        <translation type="unfinished"></translation>
+        <translation>近乎空白</translation>
     </message>
     <message>
         <source>never_learned</source>
-        <translation type="unfinished"></translation>
+        <translation>始终学不会</translation>
     </message>
     <message>
         <source>other_script</source>
-        <translation type="unfinished"></translation>
+        <translation>其他文字</translation>
     </message>
     <message>
         <source>rare_labels</source>
-        <translation type="unfinished"></translation>
+        <translation>稀少的标签</translation>
     </message>
     <message>
         <source>row_as_header</source>
-        <translation type="unfinished"></translation>
+        <translation>数据被当作列名</translation>
     </message>
     <message>
         <source>same_label</source>
-        <translation type="unfinished"></translation>
+        <translation>标签全部相同</translation>
     </message>
     <message>
         <source>similar_labels</source>
-        <translation type="unfinished"></translation>
+        <translation>相似的标签</translation>
     </message>
     <message>
         <source>suspected_labels</source>
-        <translation type="unfinished"></translation>
+        <translation>可疑的标签</translation>
     </message>
     <message>
         <source>too_long</source>
-        <translation type="unfinished"></translation>
+        <translation>过长</translation>
     </message>
     <message>
         <source>unknown_labels</source>
-        <translation type="unfinished"></translation>
+        <translation>未知的标签</translation>
     </message>
     <message>
         <source>unknown_pieces</source>
-        <translation type="unfinished"></translation>
+        <translation>未知的词片</translation>
     </message>
     <message>
         <source>wrong_case</source>
-        <translation type="unfinished"></translation>
+        <translation>大小写不合</translation>
     </message>
     <message>
         <source>wrong_language</source>
-        <translation type="unfinished"></translation>
+        <translation>语言不合</translation>
     </message>
 </context>
 <context>
@@ -28807,7 +28807,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Write half-width</source>
-        <translation type="unfinished"></translation>
+        <translation>改成半角</translation>
     </message>
     <message>
         <source>a label without training rows</source>
@@ -28859,11 +28859,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>full-width letters or digits</source>
-        <translation type="unfinished"></translation>
+        <translation>全角字母或数字</translation>
     </message>
     <message>
         <source>in another language</source>
-        <translation type="unfinished"></translation>
+        <translation>用另一种语言写成</translation>
     </message>
     <message>
         <source>in another script</source>
@@ -28899,7 +28899,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>simplified characters</source>
-        <translation type="unfinished"></translation>
+        <translation>简体字</translation>
     </message>
     <message>
         <source>suspected labels</source>
@@ -28907,7 +28907,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>traditional characters</source>
-        <translation type="unfinished"></translation>
+        <translation>繁体字</translation>
     </message>
 </context>
 <context>
@@ -28974,67 +28974,67 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>average_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>平均精确率</translation>
     </message>
     <message>
         <source>correction_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正 F1</translation>
     </message>
     <message>
         <source>correction_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正精确率</translation>
     </message>
     <message>
         <source>correction_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>纠正召回率</translation>
     </message>
     <message>
         <source>detection_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>检错 F1</translation>
     </message>
     <message>
         <source>detection_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>检错精确率</translation>
     </message>
     <message>
         <source>detection_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>检错召回率</translation>
     </message>
     <message>
         <source>entity_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>实体 F1</translation>
     </message>
     <message>
         <source>entity_f1_strict</source>
-        <translation type="unfinished"></translation>
+        <translation>实体 F1（严格）</translation>
     </message>
     <message>
         <source>entity_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>实体精确率</translation>
     </message>
     <message>
         <source>entity_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>实体召回率</translation>
     </message>
     <message>
         <source>exact_match</source>
-        <translation type="unfinished"></translation>
+        <translation>完全匹配率</translation>
     </message>
     <message>
         <source>f1</source>
-        <translation type="unfinished"></translation>
+        <translation>F1</translation>
     </message>
     <message>
         <source>false_positive_rate</source>
-        <translation type="unfinished"></translation>
+        <translation>误报率</translation>
     </message>
     <message>
         <source>has_answer_exact</source>
-        <translation type="unfinished"></translation>
+        <translation>有答案时的完全匹配率</translation>
     </message>
     <message>
         <source>has_answer_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>有答案时的 F1</translation>
     </message>
     <message>
         <source>loss</source>
@@ -29042,95 +29042,95 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>macro_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>宏平均 F1</translation>
     </message>
     <message>
         <source>macro_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>宏平均精确率</translation>
     </message>
     <message>
         <source>macro_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>宏平均召回率</translation>
     </message>
     <message>
         <source>mae</source>
-        <translation type="unfinished"></translation>
+        <translation>平均绝对误差</translation>
     </message>
     <message>
         <source>micro_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>微平均 F1</translation>
     </message>
     <message>
         <source>micro_f1_at_half</source>
-        <translation type="unfinished"></translation>
+        <translation>阈值 0.5 时的微平均 F1</translation>
     </message>
     <message>
         <source>micro_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>微平均精确率</translation>
     </message>
     <message>
         <source>micro_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>微平均召回率</translation>
     </message>
     <message>
         <source>mlm_accuracy</source>
-        <translation type="unfinished"></translation>
+        <translation>掩码词准确率</translation>
     </message>
     <message>
         <source>mlm_loss</source>
-        <translation type="unfinished"></translation>
+        <translation>掩码词损失</translation>
     </message>
     <message>
         <source>mse</source>
-        <translation type="unfinished"></translation>
+        <translation>均方误差</translation>
     </message>
     <message>
         <source>no_answer_exact</source>
-        <translation type="unfinished"></translation>
+        <translation>无答案时的完全匹配率</translation>
     </message>
     <message>
         <source>no_answer_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>无答案时的 F1</translation>
     </message>
     <message>
         <source>nsp_accuracy</source>
-        <translation type="unfinished"></translation>
+        <translation>下一句准确率</translation>
     </message>
     <message>
         <source>nsp_loss</source>
-        <translation type="unfinished"></translation>
+        <translation>下一句损失</translation>
     </message>
     <message>
         <source>pearson</source>
-        <translation type="unfinished"></translation>
+        <translation>Pearson 相关系数</translation>
     </message>
     <message>
         <source>perplexity</source>
-        <translation type="unfinished"></translation>
+        <translation>困惑度</translation>
     </message>
     <message>
         <source>place_correction_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>按位置的纠正 F1</translation>
     </message>
     <message>
         <source>place_correction_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>按位置的纠正精确率</translation>
     </message>
     <message>
         <source>place_correction_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>按位置的纠正召回率</translation>
     </message>
     <message>
         <source>place_detection_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>按位置的检错 F1</translation>
     </message>
     <message>
         <source>place_detection_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>按位置的检错精确率</translation>
     </message>
     <message>
         <source>place_detection_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>按位置的检错召回率</translation>
     </message>
     <message>
         <source>precision</source>
@@ -29138,7 +29138,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>r2</source>
-        <translation type="unfinished"></translation>
+        <translation>R²</translation>
     </message>
     <message>
         <source>recall</source>
@@ -29146,35 +29146,35 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>sentence_accuracy</source>
-        <translation type="unfinished"></translation>
+        <translation>句子准确率</translation>
     </message>
     <message>
         <source>spearman</source>
-        <translation type="unfinished"></translation>
+        <translation>Spearman 相关系数</translation>
     </message>
     <message>
         <source>subset_accuracy</source>
-        <translation type="unfinished"></translation>
+        <translation>子集准确率</translation>
     </message>
     <message>
         <source>token_accuracy</source>
-        <translation type="unfinished"></translation>
+        <translation>词元准确率</translation>
     </message>
     <message>
         <source>unchanged_accuracy</source>
-        <translation type="unfinished"></translation>
+        <translation>不作改动时的准确率</translation>
     </message>
     <message>
         <source>weighted_f1</source>
-        <translation type="unfinished"></translation>
+        <translation>加权平均 F1</translation>
     </message>
     <message>
         <source>weighted_precision</source>
-        <translation type="unfinished"></translation>
+        <translation>加权平均精确率</translation>
     </message>
     <message>
         <source>weighted_recall</source>
-        <translation type="unfinished"></translation>
+        <translation>加权平均召回率</translation>
     </message>
 </context>
 <context>
@@ -30087,15 +30087,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>MB</source>
-        <translation type="unfinished"></translation>
+        <translation>MB</translation>
     </message>
     <message>
         <source>accuracy on the rest</source>
-        <translation type="unfinished"></translation>
+        <translation>其余的准确率</translation>
     </message>
     <message>
         <source>against fine-tuned</source>
-        <translation type="unfinished"></translation>
+        <translation>与微调相比</translation>
     </message>
     <message>
         <source>agreement</source>
@@ -30103,27 +30103,27 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>alternatives</source>
-        <translation type="unfinished"></translation>
+        <translation>备选词</translation>
     </message>
     <message>
         <source>among five guesses</source>
-        <translation type="unfinished"></translation>
+        <translation>前五个猜测中</translation>
     </message>
     <message>
         <source>analogies right</source>
-        <translation type="unfinished"></translation>
+        <translation>类比正确</translation>
     </message>
     <message>
         <source>as counted</source>
-        <translation type="unfinished"></translation>
+        <translation>计数所得</translation>
     </message>
     <message>
         <source>both</source>
-        <translation type="unfinished"></translation>
+        <translation>两者</translation>
     </message>
     <message>
         <source>by chance</source>
-        <translation type="unfinished"></translation>
+        <translation>随机情况下</translation>
     </message>
     <message>
         <source>characters</source>
@@ -30131,7 +30131,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>compared with BERT</source>
-        <translation type="unfinished"></translation>
+        <translation>与 BERT 相比</translation>
     </message>
     <message>
         <source>data</source>
@@ -30139,11 +30139,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>each alone</source>
-        <translation type="unfinished"></translation>
+        <translation>各自单独</translation>
     </message>
     <message>
         <source>first guess right</source>
-        <translation type="unfinished"></translation>
+        <translation>首个猜测正确</translation>
     </message>
     <message>
         <source>from</source>
@@ -30151,7 +30151,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>gain over base</source>
-        <translation type="unfinished"></translation>
+        <translation>相对基础的提升</translation>
     </message>
     <message>
         <source>gradient</source>
@@ -30159,7 +30159,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>guesses</source>
-        <translation type="unfinished"></translation>
+        <translation>猜测</translation>
     </message>
     <message>
         <source>head</source>
@@ -30171,15 +30171,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>importance</source>
-        <translation type="unfinished"></translation>
+        <translation>重要性</translation>
     </message>
     <message>
         <source>it falls by</source>
-        <translation type="unfinished"></translation>
+        <translation>下降</translation>
     </message>
     <message>
         <source>job</source>
-        <translation type="unfinished"></translation>
+        <translation>任务</translation>
     </message>
     <message>
         <source>label</source>
@@ -30195,23 +30195,23 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>loss after it</source>
-        <translation type="unfinished"></translation>
+        <translation>更新后的损失</translation>
     </message>
     <message>
         <source>masked-word loss</source>
-        <translation type="unfinished"></translation>
+        <translation>掩码词损失</translation>
     </message>
     <message>
         <source>may see</source>
-        <translation type="unfinished"></translation>
+        <translation>可见范围</translation>
     </message>
     <message>
         <source>mean log ratio</source>
-        <translation type="unfinished"></translation>
+        <translation>平均对数比</translation>
     </message>
     <message>
         <source>mean share</source>
-        <translation type="unfinished"></translation>
+        <translation>平均占比</translation>
     </message>
     <message>
         <source>measure</source>
@@ -30231,11 +30231,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>nearest of own meaning</source>
-        <translation type="unfinished"></translation>
+        <translation>最近邻同义</translation>
     </message>
     <message>
         <source>nearest words</source>
-        <translation type="unfinished"></translation>
+        <translation>最近的词</translation>
     </message>
     <message>
         <source>other meaning</source>
@@ -30247,11 +30247,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>parameters</source>
-        <translation type="unfinished"></translation>
+        <translation>参数</translation>
     </message>
     <message>
         <source>perplexity per word</source>
-        <translation type="unfinished"></translation>
+        <translation>每词困惑度</translation>
     </message>
     <message>
         <source>precision</source>
@@ -30263,19 +30263,19 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>probability that it follows</source>
-        <translation type="unfinished"></translation>
+        <translation>接在其后的概率</translation>
     </message>
     <message>
         <source>pseudo-perplexity</source>
-        <translation type="unfinished"></translation>
+        <translation>伪困惑度</translation>
     </message>
     <message>
         <source>rank correlation with people</source>
-        <translation type="unfinished"></translation>
+        <translation>与人工评分的秩相关</translation>
     </message>
     <message>
         <source>raw agreement</source>
-        <translation type="unfinished"></translation>
+        <translation>原始一致率</translation>
     </message>
     <message>
         <source>recall</source>
@@ -30287,19 +30287,19 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>right words of one piece</source>
-        <translation type="unfinished"></translation>
+        <translation>单词片词猜对</translation>
     </message>
     <message>
         <source>right, Naive Bayes over pairs of words</source>
-        <translation type="unfinished"></translation>
+        <translation>正确率，词对朴素贝叶斯</translation>
     </message>
     <message>
         <source>right, fine-tuned</source>
-        <translation type="unfinished"></translation>
+        <translation>正确率，微调</translation>
     </message>
     <message>
         <source>right, vectors frozen</source>
-        <translation type="unfinished"></translation>
+        <translation>正确率，向量冻结</translation>
     </message>
     <message>
         <source>rows</source>
@@ -30311,7 +30311,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>s a run</source>
-        <translation type="unfinished"></translation>
+        <translation>每次秒数</translation>
     </message>
     <message>
         <source>same meaning</source>
@@ -30319,7 +30319,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>says</source>
-        <translation type="unfinished"></translation>
+        <translation>依据</translation>
     </message>
     <message>
         <source>score</source>
@@ -30335,11 +30335,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>share</source>
-        <translation type="unfinished"></translation>
+        <translation>占比</translation>
     </message>
     <message>
         <source>similarity of its vectors, layer by layer</source>
-        <translation type="unfinished"></translation>
+        <translation>各层的向量相似度</translation>
     </message>
     <message>
         <source>slice</source>
@@ -30347,7 +30347,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>stage</source>
-        <translation type="unfinished"></translation>
+        <translation>阶段</translation>
     </message>
     <message>
         <source>state</source>
@@ -30359,7 +30359,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>templates</source>
-        <translation type="unfinished"></translation>
+        <translation>模板数</translation>
     </message>
     <message>
         <source>texts</source>
@@ -30383,7 +30383,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>token</source>
-        <translation type="unfinished"></translation>
+        <translation>词元</translation>
     </message>
     <message>
         <source>value</source>
@@ -30391,11 +30391,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>vocabulary</source>
-        <translation type="unfinished"></translation>
+        <translation>词表</translation>
     </message>
     <message>
         <source>way</source>
-        <translation type="unfinished"></translation>
+        <translation>方法</translation>
     </message>
     <message>
         <source>weight</source>
@@ -30418,27 +30418,27 @@ meaning | sentence colours it.</source>
     <name>task</name>
     <message>
         <source>classification</source>
-        <translation type="unfinished"></translation>
+        <translation>分类</translation>
     </message>
     <message>
         <source>correction</source>
-        <translation type="unfinished"></translation>
+        <translation>纠错</translation>
     </message>
     <message>
         <source>family</source>
-        <translation type="unfinished"></translation>
+        <translation>家族</translation>
     </message>
     <message>
         <source>multi-label</source>
-        <translation type="unfinished"></translation>
+        <translation>多标签</translation>
     </message>
     <message>
         <source>multiple-choice</source>
-        <translation type="unfinished"></translation>
+        <translation>多项选择</translation>
     </message>
     <message>
         <source>pipeline</source>
-        <translation type="unfinished"></translation>
+        <translation>流程</translation>
     </message>
     <message>
         <source>pretraining</source>
@@ -30446,15 +30446,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>questions</source>
-        <translation type="unfinished"></translation>
+        <translation>问答</translation>
     </message>
     <message>
         <source>regression</source>
-        <translation type="unfinished"></translation>
+        <translation>回归</translation>
     </message>
     <message>
         <source>token-labels</source>
-        <translation type="unfinished"></translation>
+        <translation>词语标记</translation>
     </message>
 </context>
 <context>
@@ -30787,47 +30787,47 @@ meaning | sentence colours it.</source>
     <name>word</name>
     <message>
         <source>Directory not empty</source>
-        <translation type="unfinished"></translation>
+        <translation>文件夹不为空</translation>
     </message>
     <message>
         <source>File exists</source>
-        <translation type="unfinished"></translation>
+        <translation>文件已存在</translation>
     </message>
     <message>
         <source>File name too long</source>
-        <translation type="unfinished"></translation>
+        <translation>文件名过长</translation>
     </message>
     <message>
         <source>Input/output error</source>
-        <translation type="unfinished"></translation>
+        <translation>读写出错</translation>
     </message>
     <message>
         <source>Is a directory</source>
-        <translation type="unfinished"></translation>
+        <translation>这是一个文件夹</translation>
     </message>
     <message>
         <source>No space left on device</source>
-        <translation type="unfinished"></translation>
+        <translation>磁盘空间不足</translation>
     </message>
     <message>
         <source>No such file or directory</source>
-        <translation type="unfinished"></translation>
+        <translation>没有这个文件或文件夹</translation>
     </message>
     <message>
         <source>Not a directory</source>
-        <translation type="unfinished"></translation>
+        <translation>这不是文件夹</translation>
     </message>
     <message>
         <source>Permission denied</source>
-        <translation type="unfinished"></translation>
+        <translation>没有权限</translation>
     </message>
     <message>
         <source>Read-only file system</source>
-        <translation type="unfinished"></translation>
+        <translation>文件系统是只读的</translation>
     </message>
     <message>
         <source>accents</source>
-        <translation type="unfinished"></translation>
+        <translation>重音符</translation>
     </message>
     <message>
         <source>base</source>
@@ -30835,11 +30835,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>capitals</source>
-        <translation type="unfinished"></translation>
+        <translation>大写</translation>
     </message>
     <message>
         <source>chinese</source>
-        <translation type="unfinished"></translation>
+        <translation>汉字</translation>
     </message>
     <message>
         <source>domain</source>
@@ -30847,15 +30847,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>emoji</source>
-        <translation type="unfinished"></translation>
+        <translation>表情符号</translation>
     </message>
     <message>
         <source>numbers</source>
-        <translation type="unfinished"></translation>
+        <translation>数字</translation>
     </message>
     <message>
         <source>restored</source>
-        <translation type="unfinished"></translation>
+        <translation>还原</translation>
     </message>
     <message>
         <source>task</source>
@@ -30990,11 +30990,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Mean of all tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>全部词元的平均</translation>
     </message>
     <message>
         <source>Mean of first and last layer</source>
-        <translation type="unfinished"></translation>
+        <translation>首层与末层的平均</translation>
     </message>
     <message>
         <source>Method taken: {method}</source>
@@ -31110,7 +31110,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Word frequencies</source>
-        <translation type="unfinished"></translation>
+        <translation>词频</translation>
     </message>
     <message>
         <source>Yes</source>

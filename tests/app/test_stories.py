@@ -24,7 +24,9 @@ from app.stories.story import SampleText, Story
 from app.tour.steps import Tour
 from app.windows import Windows
 from app.work.titles import model_title
+from engine.events import result_of
 from engine.family.ask import Family
+from engine.family.questions.blank import FillBlank
 from engine.inspect.loaded_model import LoadedModel
 from engine.inspect.masked.masked import mask
 from engine.inspect.masked.probe import ask
@@ -89,6 +91,20 @@ def test_the_family_of_a_story_knows_what_it_is_asked_first(language: str) -> No
     assert all(family.word(word) for word in words)
     for word, groups in told.senses.items():
         assert all(family.word(word) in family.words(line) for group in groups for line in group)
+
+
+@pytest.mark.parametrize("language", STORIES)
+def test_the_first_blank_of_a_story_is_filled_by_bert_and_by_none_who_reads_the_left_side_alone(
+    language: str,
+) -> None:
+    told = STORIES[language]
+    folder, starter = MODELS / told.family, MODELS / told.starter
+    family = Family.open(folder, open_model=lambda path: LoadedModel.open(path, "cpu"))
+    text, right = told.family_texts.blanks[0]
+    asked = FillBlank(folder, text.replace("____", "[MASK]"), right.lower(), bert=starter)
+    ranks = {name: one.rank for name, one in result_of(asked.answer(family)).filled.items()}
+    assert ranks["bert"] == 1
+    assert all(ranks[name] and ranks[name] > 1 for name in ("ngram", "nnlm", "gpt"))
 
 
 def test_a_vocabulary_is_shown_the_story_that_it_reads(chinese: None) -> None:
