@@ -18022,6 +18022,10 @@ meaning | sentence colours it.</source>
         <translation>模型文件夹，或 new:PRESET（tiny、mini、small、medium、base、large）。</translation>
     </message>
     <message>
+        <source>A model for one language knows few words of another.</source>
+        <translation>一种语言的模型认识的另一种语言的词很少。</translation>
+    </message>
+    <message>
         <source>A model for one script can hardly read another.</source>
         <translation>为一种文字训练的模型几乎读不懂另一种。</translation>
     </message>
@@ -18338,12 +18342,20 @@ meaning | sentence colours it.</source>
         <translation>添加的模型按原样读取每个句子。判断回答时不区分大小写。由多个词片构成的词，它们答不出来。</translation>
     </message>
     <message>
+        <source>Afrikaans</source>
+        <translation>阿非利堪斯语</translation>
+    </message>
+    <message>
         <source>After the last layer, seven of the eight have their nearest neighbour in their own sense. The other words decided which bank is meant.</source>
         <translation>最后一层之后，八个中有七个的最近邻与自己词义相同。是其他的词决定了指哪个 bank。</translation>
     </message>
     <message>
         <source>Agreement across a distance: the keys are there, not the cabinet.</source>
         <translation>远距离的一致：在那里的是 keys，不是 cabinet。</translation>
+    </message>
+    <message>
+        <source>Albanian</source>
+        <translation>阿尔巴尼亚语</translation>
     </message>
     <message>
         <source>All questions about a passage are kept together.</source>
@@ -18558,6 +18570,10 @@ meaning | sentence colours it.</source>
         <translation>正在计算归因</translation>
     </message>
     <message>
+        <source>Azerbaijani</source>
+        <translation>阿塞拜疆语</translation>
+    </message>
+    <message>
         <source>B does not follow A</source>
         <translation>B 不接在 A 后</translation>
     </message>
@@ -18650,6 +18666,10 @@ meaning | sentence colours it.</source>
         <translation>bank：存钱的地方。</translation>
     </message>
     <message>
+        <source>Basque</source>
+        <translation>巴斯克语</translation>
+    </message>
+    <message>
         <source>Batch size</source>
         <translation>批大小</translation>
     </message>
@@ -18660,6 +18680,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Before: it guesses words</source>
         <translation>微调之前：它猜词</translation>
+    </message>
+    <message>
+        <source>Belarusian</source>
+        <translation>白俄罗斯语</translation>
     </message>
     <message>
         <source>Bengali</source>
@@ -18748,6 +18772,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Cannot continue a text, and guesses each blank on its own.</source>
         <translation>不能续写文本，并且各空分别猜测。</translation>
+    </message>
+    <message>
+        <source>Catalan</source>
+        <translation>加泰罗尼亚语</translation>
     </message>
     <message>
         <source>Cells of binary data: {count}. They are read as empty.</source>
@@ -18978,6 +19006,10 @@ meaning | sentence colours it.</source>
         <translation>先对比样本对，再回归</translation>
     </message>
     <message>
+        <source>Convert the file to one form, or exclude these rows.</source>
+        <translation>把文件统一转换成一种字形，或排除这些行。</translation>
+    </message>
+    <message>
         <source>Converting to 8-bit numbers</source>
         <translation>正在转换为 8 位数</translation>
     </message>
@@ -19010,8 +19042,20 @@ meaning | sentence colours it.</source>
         <translation>计数不知道相似，向量知道。离“river”最近的词，在 CBOW 和 skip-gram 中是“lake”，在 GloVe 中是“rivers”。</translation>
     </message>
     <message>
+        <source>Croatian</source>
+        <translation>克罗地亚语</translation>
+    </message>
+    <message>
         <source>Cyrillic letters</source>
         <translation>西里尔字母</translation>
+    </message>
+    <message>
+        <source>Czech</source>
+        <translation>捷克语</translation>
+    </message>
+    <message>
+        <source>Danish</source>
+        <translation>丹麦语</translation>
     </message>
     <message>
         <source>Data</source>
@@ -19230,6 +19274,10 @@ meaning | sentence colours it.</source>
         <translation>根据 {labelled:,} 条带标签的文本（含重复）以及模型对其余文本的回答估计。模型的错误在随机抽取的 {held:,} 条文本上统计。</translation>
     </message>
     <message>
+        <source>Estonian</source>
+        <translation>爱沙尼亚语</translation>
+    </message>
+    <message>
         <source>Ettin: a small ModernBERT for a computer without a GPU</source>
         <translation>Ettin：小型 ModernBERT，适合没有 GPU 的计算机</translation>
     </message>
@@ -19350,6 +19398,10 @@ meaning | sentence colours it.</source>
         <translation>找到了 sentence-transformers 的文件。文本向量由其中的池化方式（{pooling}）生成。</translation>
     </message>
     <message>
+        <source>Filipino</source>
+        <translation>菲律宾语</translation>
+    </message>
+    <message>
         <source>Filling</source>
         <translation>正在填空</translation>
     </message>
@@ -19408,6 +19460,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Fine-tuning runs for each stage: with the training seed, the next one, and so on.</source>
         <translation>每个阶段的微调次数：第一次用训练的随机种子，第二次用下一个，依此类推。</translation>
+    </message>
+    <message>
+        <source>Finnish</source>
+        <translation>芬兰语</translation>
     </message>
     <message>
         <source>First length</source>
@@ -19546,6 +19602,10 @@ meaning | sentence colours it.</source>
         <translation>这里 GPT 只读到“The capital of”，“france”排第 8。ELMo 从两侧各读一半：第 9。BERT 一次读完整句：第 1。在 500 个句子上，GPT 填对 29%，BERT 41%，ELMo 44%。</translation>
     </message>
     <message>
+        <source>Galician</source>
+        <translation>加利西亚语</translation>
+    </message>
+    <message>
         <source>Georgian</source>
         <translation>格鲁吉亚语</translation>
     </message>
@@ -19650,6 +19710,10 @@ meaning | sentence colours it.</source>
         <translation>隐藏的工作表除非选中，否则不读取：{names}。</translation>
     </message>
     <message>
+        <source>Hindi</source>
+        <translation>印地语</translation>
+    </message>
+    <message>
         <source>How BERT reads a sentence</source>
         <translation>BERT 如何读一个句子</translation>
     </message>
@@ -19716,6 +19780,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>How to verify this</source>
         <translation>如何核实</translation>
+    </message>
+    <message>
+        <source>Hungarian</source>
+        <translation>匈牙利语</translation>
+    </message>
+    <message>
+        <source>Icelandic</source>
+        <translation>冰岛语</translation>
     </message>
     <message>
         <source>If it is a table after all, choose its separator.</source>
@@ -19796,6 +19868,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Integrated gradients</source>
         <translation>积分梯度</translation>
+    </message>
+    <message>
+        <source>Irish</source>
+        <translation>爱尔兰语</translation>
     </message>
     <message>
         <source>Is the question answered?</source>
@@ -19902,6 +19978,10 @@ meaning | sentence colours it.</source>
         <translation>直到最后才合并两侧。</translation>
     </message>
     <message>
+        <source>Kazakh</source>
+        <translation>哈萨克语</translation>
+    </message>
+    <message>
         <source>Keep intermediate weights</source>
         <translation>保留中间权重</translation>
     </message>
@@ -19994,6 +20074,10 @@ meaning | sentence colours it.</source>
         <translation>拉丁字母</translation>
     </message>
     <message>
+        <source>Latvian</source>
+        <translation>拉脱维亚语</translation>
+    </message>
+    <message>
         <source>Layer 1, head 1, after minus before: of its four heads the one that changed most. [CLS] now looks more at “moving” (+52 percentage points) and less at “film” (−71). Every head changed: on average a piece moved 49 to 65 % of its attention. Where a head looks is not yet why it answers.</source>
         <translation>第 1 层第 1 头，微调后减去微调前：四个头中变化最大的一个。[CLS] 现在更多看向“moving”（+52 个百分点），更少看向“film”（−71）。每个头都变了：平均每个词片移动了 49% 至 65% 的注意力。但头看向哪里，还不是模型这样回答的原因。</translation>
     </message>
@@ -20044,6 +20128,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Let the classifier read a learned mix of all layers instead of the last one, as Peters et al. 2018 did with ELMo. It helps most with a frozen encoder. Other tools do not know it.</source>
         <translation>让分类器读取学到的各层混合，而不是最后一层，就像 Peters et al. 2018 对 ELMo 所做的那样。编码器冻结时帮助最大。其他工具不支持这种混合。</translation>
+    </message>
+    <message>
+        <source>Letters and digits of one text written half-width</source>
+        <translation>把 1 条文本的字母和数字改成了半角</translation>
+    </message>
+    <message>
+        <source>Letters and digits of {count:,} texts written half-width</source>
+        <translation>把 {count:,} 条文本的字母和数字改成了半角</translation>
     </message>
     <message>
         <source>Like bert-base-chinese, but from more text and with whole words masked</source>
@@ -20294,6 +20386,10 @@ meaning | sentence colours it.</source>
         <translation>文本看起来是按固定宽度换行的。直到下一个空行为止，各行合并在一起。</translation>
     </message>
     <message>
+        <source>Lithuanian</source>
+        <translation>立陶宛语</translation>
+    </message>
+    <message>
         <source>Log-odds</source>
         <translation>对数几率</translation>
     </message>
@@ -20346,6 +20442,10 @@ meaning | sentence colours it.</source>
         <translation>MacBERT：学习时用近义词代替 [MASK] 的 BERT</translation>
     </message>
     <message>
+        <source>Macedonian</source>
+        <translation>马其顿语</translation>
+    </message>
+    <message>
         <source>Made lower case.</source>
         <translation>已转为小写。</translation>
     </message>
@@ -20354,8 +20454,16 @@ meaning | sentence colours it.</source>
         <translation>由 {cloze}（Apache-2.0）于 {date} 生成。本文件不从任何地方加载内容。</translation>
     </message>
     <message>
+        <source>Malay</source>
+        <translation>马来语</translation>
+    </message>
+    <message>
         <source>Many languages</source>
         <translation>多种语言</translation>
+    </message>
+    <message>
+        <source>Marathi</source>
+        <translation>马拉地语</translation>
     </message>
     <message>
         <source>Mask other tokens each time a text comes round, instead of the same ones.</source>
@@ -20518,6 +20626,10 @@ meaning | sentence colours it.</source>
         <translation>标签数上限</translation>
     </message>
     <message>
+        <source>Most models take them for other characters than the half-width ones.</source>
+        <translation>多数模型把它们当作与半角不同的字符。</translation>
+    </message>
+    <message>
         <source>Most readers stumble over the last word. Does a model stumble too?</source>
         <translation>多数读者会在最后一个词上卡住。模型也会吗？</translation>
     </message>
@@ -20568,6 +20680,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Neighbours in a bag</source>
         <translation>装进袋子的邻词</translation>
+    </message>
+    <message>
+        <source>Nepali</source>
+        <translation>尼泊尔语</translation>
     </message>
     <message>
         <source>New layers</source>
@@ -20784,6 +20900,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>None of the {num_rows:,} rows can be used. {first}</source>
         <translation>{num_rows:,} 行都无法使用。{first}</translation>
+    </message>
+    <message>
+        <source>Norwegian</source>
+        <translation>挪威语</translation>
     </message>
     <message>
         <source>Not exactly.</source>
@@ -21070,8 +21190,20 @@ meaning | sentence colours it.</source>
         <translation>已按你的选择排除 {name} 的 1 行。</translation>
     </message>
     <message>
+        <source>One row of {name} is in another language than the rest ({usual}): {others}.</source>
+        <translation>{name} 有 1 行的语言与其余各行（{usual}）不同：{others}。</translation>
+    </message>
+    <message>
         <source>One row of {name} is in another script than the rest ({usual}): {others}.</source>
         <translation>{name} 有 1 行所用的文字与其余各行（{usual}）不同：{others}。</translation>
+    </message>
+    <message>
+        <source>One row of {name} is in simplified characters, the rest in traditional ones.</source>
+        <translation>{name} 有 1 行是简体字，其余是繁体字。</translation>
+    </message>
+    <message>
+        <source>One row of {name} is in traditional characters, the rest in simplified ones.</source>
+        <translation>{name} 有 1 行是繁体字，其余是简体字。</translation>
     </message>
     <message>
         <source>One row of {name} repeats a text of an earlier row.</source>
@@ -21116,6 +21248,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>One text of {name} has a word that mixes similar-looking letters of two scripts.</source>
         <translation>{name} 有 1 条文本含有混用两种文字中相似字母的词。</translation>
+    </message>
+    <message>
+        <source>One text of {name} has full-width letters or digits: {characters}.</source>
+        <translation>{name} 有 1 条文本含有全角字母或数字：{characters}。</translation>
     </message>
     <message>
         <source>One text of {name} has more than one label.</source>
@@ -21222,6 +21358,10 @@ meaning | sentence colours it.</source>
         <translation>Parquet 文件</translation>
     </message>
     <message>
+        <source>Pashto</source>
+        <translation>普什图语</translation>
+    </message>
+    <message>
         <source>Perplexity per word: each word is masked with all its pieces, which come back from left to right. It compares only models that lose the same of a word, such as its capitals.</source>
         <translation>每词困惑度：掩盖一个词的所有词片，再从左到右逐个还原。只有读词时丢失的信息相同（例如都不区分大小写）的模型才能相互比较。</translation>
     </message>
@@ -21244,6 +21384,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Perplexity, words in the blanks</source>
         <translation>困惑度，空中的词</translation>
+    </message>
+    <message>
+        <source>Persian</source>
+        <translation>波斯语</translation>
     </message>
     <message>
         <source>Pieces</source>
@@ -21482,6 +21626,10 @@ meaning | sentence colours it.</source>
         <translation>RoBERTa-wwm-ext：按 RoBERTa 的方式训练的 BERT，采用全词掩码</translation>
     </message>
     <message>
+        <source>Romanian</source>
+        <translation>罗马尼亚语</translation>
+    </message>
+    <message>
         <source>Row {line} of {path} is empty or missing, so it cannot be the header.</source>
         <translation>{path} 第 {line} 行是空的或不存在，不能作表头。</translation>
     </message>
@@ -21606,6 +21754,10 @@ meaning | sentence colours it.</source>
         <translation>分隔符</translation>
     </message>
     <message>
+        <source>Serbian</source>
+        <translation>塞尔维亚语</translation>
+    </message>
+    <message>
         <source>Set the first line as the header.</source>
         <translation>把第一行设为表头。</translation>
     </message>
@@ -21672,6 +21824,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Skipped because they are alone in their class: {count:,}.</source>
         <translation>所在类别只有一条文本，因此跳过：{count:,} 条。</translation>
+    </message>
+    <message>
+        <source>Slovak</source>
+        <translation>斯洛伐克语</translation>
+    </message>
+    <message>
+        <source>Slovenian</source>
+        <translation>斯洛文尼亚语</translation>
     </message>
     <message>
         <source>Small models often expect the same words with “not” as without it.</source>
@@ -21788,6 +21948,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Such labels are often wrong, or the text does not decide them.</source>
         <translation>这样的标签往往是错的，或者文本不足以判断。</translation>
+    </message>
+    <message>
+        <source>Swahili</source>
+        <translation>斯瓦希里语</translation>
     </message>
     <message>
         <source>Swedish</source>
@@ -23430,6 +23594,10 @@ meaning | sentence colours it.</source>
         <translation>三个矩阵乘法，H 到 H。各注意力头是其中的切片。查询和键随后按位置旋转，这不需要权重。</translation>
     </message>
     <message>
+        <source>To a model, the two forms of a character have nothing in common.</source>
+        <translation>对模型来说，同一个字的两种字形毫无关系。</translation>
+    </message>
+    <message>
         <source>To export ONNX, install three more packages: pip install {what}.</source>
         <translation>要导出 ONNX，还需安装三个软件包：pip install {what}。</translation>
     </message>
@@ -23634,6 +23802,10 @@ meaning | sentence colours it.</source>
         <translation>请先解压。</translation>
     </message>
     <message>
+        <source>Urdu</source>
+        <translation>乌尔都语</translation>
+    </message>
+    <message>
         <source>Validation and test together take {percent:.0f} % of the rows. Leave some to train on.</source>
         <translation>验证和测试合计占全部行的 {percent:.0f}%。请留一些用于训练。</translation>
     </message>
@@ -23696,6 +23868,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Weights, sha256</source>
         <translation>权重 sha256</translation>
+    </message>
+    <message>
+        <source>Welsh</source>
+        <translation>威尔士语</translation>
     </message>
     <message>
         <source>What BERT cannot do</source>
@@ -23904,6 +24080,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Write its data as CSV or JSON lines from Python first.</source>
         <translation>请先用 Python 把数据写成 CSV 或 JSON lines。</translation>
+    </message>
+    <message>
+        <source>Write them half-width, here and in the texts that the model will read.</source>
+        <translation>改成半角，模型以后要读的文本也一样。</translation>
     </message>
     <message>
         <source>Writes from left to right and cannot look ahead.</source>
@@ -25226,8 +25406,20 @@ meaning | sentence colours it.</source>
         <translation>已按你的选择排除 {name} 的 {count:,} 行。</translation>
     </message>
     <message>
+        <source>{count:,} rows of {name} are in another language than the rest ({usual}): {others}.</source>
+        <translation>{name} 有 {count:,} 行的语言与其余各行（{usual}）不同：{others}。</translation>
+    </message>
+    <message>
         <source>{count:,} rows of {name} are in another script than the rest ({usual}): {others}.</source>
         <translation>{name} 有 {count:,} 行所用的文字与其余各行（{usual}）不同：{others}。</translation>
+    </message>
+    <message>
+        <source>{count:,} rows of {name} are in simplified characters, the rest in traditional ones.</source>
+        <translation>{name} 有 {count:,} 行是简体字，其余是繁体字。</translation>
+    </message>
+    <message>
+        <source>{count:,} rows of {name} are in traditional characters, the rest in simplified ones.</source>
+        <translation>{name} 有 {count:,} 行是繁体字，其余是简体字。</translation>
     </message>
     <message>
         <source>{count:,} rows of {name} are near-duplicates of a row above them.</source>
@@ -25300,6 +25492,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count:,} texts of {name} contain �, where a character was lost.</source>
         <translation>{name} 有 {count:,} 条文本含有 �，那里丢失了一个字符。</translation>
+    </message>
+    <message>
+        <source>{count:,} texts of {name} have full-width letters or digits: {characters}.</source>
+        <translation>{name} 有 {count:,} 条文本含有全角字母或数字：{characters}。</translation>
     </message>
     <message>
         <source>{count:,} texts of {name} have more than one label.</source>
@@ -27638,6 +27834,10 @@ meaning | sentence colours it.</source>
         <translation>合并</translation>
     </message>
     <message>
+        <source>Write half-width</source>
+        <translation>改成半角</translation>
+    </message>
+    <message>
         <source>a label without training rows</source>
         <translation>没有训练行的标签</translation>
     </message>
@@ -27686,6 +27886,14 @@ meaning | sentence colours it.</source>
         <translation>已修正</translation>
     </message>
     <message>
+        <source>full-width letters or digits</source>
+        <translation>全角字母或数字</translation>
+    </message>
+    <message>
+        <source>in another language</source>
+        <translation>用另一种语言写成</translation>
+    </message>
+    <message>
         <source>in another script</source>
         <translation>用另一种文字写成</translation>
     </message>
@@ -27718,8 +27926,16 @@ meaning | sentence colours it.</source>
         <translation>第二位标注者</translation>
     </message>
     <message>
+        <source>simplified characters</source>
+        <translation>简体字</translation>
+    </message>
+    <message>
         <source>suspected labels</source>
         <translation>可疑的标签</translation>
+    </message>
+    <message>
+        <source>traditional characters</source>
+        <translation>繁体字</translation>
     </message>
 </context>
 <context>
