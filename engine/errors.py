@@ -165,6 +165,8 @@ class _Filler(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> Any:
         if isinstance(value, VerbatimText | Sentence):
             return str(value)
+        if isinstance(value, list | tuple) and value and isinstance(value[0], Sentence):
+            return listed(map(str, value))
         return isolated(self._shortened(value, format_spec))
 
     def _shortened(self, value: Any, format_spec: str) -> str:

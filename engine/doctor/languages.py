@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.doctor.finding import Finding, FindingWords
 from engine.doctor.part import TablePart
-from engine.errors import Sentence, marked
+from engine.errors import Sentence, marked, some_of
 from engine.events import Beat, Steps
 from engine.text.languages import (
     CHINESE,
@@ -80,11 +80,7 @@ def _one(kind: str, part: TablePart, found: Sequence[str], others: Sequence[str]
     """Name the rows that are in one of the others."""
     counts = Counter(found)
     del counts[NO_LETTERS]
-    named = Sentence(others[0])
-    for one in others[1:_MOST_NAMED]:
-        named = Sentence("{before}, {one}", {"before": named, "one": Sentence(one)})
-    if others[_MOST_NAMED:]:
-        named = Sentence("{before}, …", {"before": named})
+    named = [Sentence(one) for one in some_of(others, _MOST_NAMED)]
     said = {"usual": Sentence(counts.most_common(1)[0][0]), "others": named}
     yield _SAID[kind].of(kind, part.name, part.examples.rows[np.isin(found, others)], said)
 

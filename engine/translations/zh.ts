@@ -3508,7 +3508,7 @@
     </message>
     <message>
         <source>Included</source>
-        <translation>随附</translation>
+        <translation>随附，英文</translation>
     </message>
     <message>
         <source>Included, Chinese</source>
@@ -8700,7 +8700,7 @@
     </message>
     <message>
         <source>Ask it: The [MASK] was full of people.</source>
-        <translation>问模型：The [MASK] was full of people.</translation>
+        <translation>问模型，例如：天上飘着几朵白[MASK]。</translation>
     </message>
     <message>
         <source>At step {step}:</source>
@@ -19820,7 +19820,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Give three words, such as: man king woman</source>
-        <translation>请给出三个词，例如：man king woman</translation>
+        <translation>请给出三个词，例如：父 母 男</translation>
     </message>
     <message>
         <source>Give two or more sentences that contain the word.</source>
@@ -22044,7 +22044,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Sentences to watch during training, one per line, with the word to guess in brackets: The capital of France is [Paris].</source>
-        <translation>训练期间要观察的句子，每行一个，要猜的词放在方括号中，例如“The capital of France is [Paris].”</translation>
+        <translation>训练期间要观察的句子，每行一个，要猜的词放在方括号中，例如“中国的首都是北[京]。”</translation>
     </message>
     <message>
         <source>Sentences without “{word}”: {count:,}.</source>
@@ -23376,7 +23376,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The text has {count} blanks. Write it with one [MASK] in place of a word, such as: The [MASK] flows into the sea.</source>
-        <translation>文本有 {count} 个空。请只写一个 [MASK] 来代替一个词（例如 The [MASK] flows into the sea.）。</translation>
+        <translation>文本有 {count} 个空。请只写一个 [MASK] 来代替一个词（例如“这条[MASK]流入大海。”）。</translation>
     </message>
     <message>
         <source>The text has {count} words, and at most {most} are read. Shorten it.</source>
@@ -27228,7 +27228,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} holds no analogies. A line has four words, such as king man queen woman.</source>
-        <translation>{path} 中没有类比。每行应有四个词，例如 king man queen woman。</translation>
+        <translation>{path} 中没有类比。每行应有四个词，例如“父 母 男 女”。</translation>
     </message>
     <message>
         <source>{path} holds no answers, so there is nothing to score.</source>
@@ -27248,7 +27248,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} holds no questions about words. A line has four words, such as king man queen woman, or two words and their similarity, a number.</source>
-        <translation>{path} 中没有关于词的问题。每行应有四个词，例如 king man queen woman，或两个词及其相似度（一个数）。</translation>
+        <translation>{path} 中没有关于词的问题。每行应有四个词，例如“父 母 男 女”，或两个词及其相似度（一个数）。</translation>
     </message>
     <message>
         <source>{path} holds no questions.</source>
@@ -30469,15 +30469,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Small model with its history</source>
-        <translation>带训练历史的小模型</translation>
+        <translation>带训练历史的英文小模型</translation>
     </message>
     <message>
         <source>Small model, fine-tuned on film reviews</source>
-        <translation>小模型，在影评上微调</translation>
+        <translation>英文小模型，在影评上微调</translation>
     </message>
     <message>
         <source>Starter model</source>
-        <translation>入门模型</translation>
+        <translation>英文入门模型</translation>
     </message>
     <message>
         <source>d MMM HH:mm:ss</source>

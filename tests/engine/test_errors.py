@@ -156,3 +156,10 @@ def test_what_is_read_from_the_right_turns_nothing_around_it_in_a_sentence() -> 
     said = str(UserError("{label} has {share} % of {names}.", label="סרט", share=12.5, names=["a", "ספר"]))
     assert said == "\u2068סרט\u2069 has 12.5 % of \u2068a, ספר\u2069."
     assert str(UserError("{label} has 2.", label="a\u2067b")) == "a b has 2."
+
+
+def test_words_of_ours_can_stand_in_a_list() -> None:
+    said = Sentence(
+        "{count} rows: {others}.", {"count": 2, "others": [Sentence("Spanish"), Sentence("French")]}
+    )
+    assert str(said) == "2 rows: Spanish, French."
