@@ -27,7 +27,7 @@ else:
 
 FIRST_TEXT = "The doctor asked the superstitious patient."  # one word is split, another one is guessed well
 FIRST_CHINESE_TEXT = (
-    "因为下雨，所以我们没有去。"  # for a model that reads Chinese, until somebody chooses a text
+    "这不是我的错误，而是你的错误。"  # for a model that reads Chinese, until somebody chooses a text
 )
 HELD, TEXT, PAIR = "looking/model", "looking/text", "looking/text_pair"  # what was looked at last
 RECENT = "looking/recent_texts"

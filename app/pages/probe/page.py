@@ -63,7 +63,7 @@ from engine.train.run.kept import name_of
 TOP_CHOICES = (6, 10, 20, 50)
 FIRST_WORDS = {  # in each first text, which a new model is asked for at once
     FIRST_TEXT: "doctor",
-    FIRST_CHINESE_TEXT: "所以",
+    FIRST_CHINESE_TEXT: "错误",
 }
 REMEMBER_MS = 1500  # a question that stands this long is kept in the history
 WORDS, LAYERS, SURPRISE, NEXT, TEMPLATES, OVER_TABLE, GAME = range(7)

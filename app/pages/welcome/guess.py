@@ -34,7 +34,7 @@ else:  # both stand on torch
     words_of = later("engine.text.words", "words_of")
 
 SENTENCE, HIDDEN = "The doctor said that the patient would feel better.", 4  # the character that is hidden
-CHINESE_SENTENCE, CHINESE_HIDDEN = "因为下雨，所以我们没有去。", 5
+CHINESE_SENTENCE, CHINESE_HIDDEN = "这不是我的错误，而是你的错误。", 5
 NUM_GUESSES = 4
 NARROW = 560  # px of a card whose doors stand in two rows
 MASK = "[MASK]"
