@@ -2661,10 +2661,6 @@
         <translation>用它微调</translation>
     </message>
     <message>
-        <source>Get a model…</source>
-        <translation>获取模型…</translation>
-    </message>
-    <message>
         <source>Give the texts labels by keys, or choose a label column below</source>
         <translation>用快捷键给文本加标签，或在下方选择标签列</translation>
     </message>
@@ -4478,6 +4474,10 @@
         <translation>模型给你的“{word}”的概率为 {share}，排第 {rank}。</translation>
     </message>
     <message>
+        <source>It gave your “{word}” {share}.</source>
+        <translation>模型给你的“{word}”的概率为 {share}。</translation>
+    </message>
+    <message>
         <source>It was “{word}”.</source>
         <translation>是“{word}”。</translation>
     </message>
@@ -4504,6 +4504,10 @@
     <message>
         <source>The model gave it {share}, as its guess number {rank}.</source>
         <translation>模型给它的概率为 {share}，在猜测中排第 {rank}。</translation>
+    </message>
+    <message>
+        <source>The model gave it {share}.</source>
+        <translation>模型给它的概率为 {share}。</translation>
     </message>
     <message>
         <source>The model’s guesses</source>
@@ -9229,6 +9233,10 @@ more similar</source>
         <translation>训练继续后才会回答。</translation>
     </message>
     <message>
+        <source>Make one from the text</source>
+        <translation>用这些文本生成词表</translation>
+    </message>
+    <message>
         <source>Pretrain</source>
         <translation>预训练</translation>
     </message>
@@ -11592,6 +11600,10 @@ more similar</source>
         <translation>点击可掩盖整个词</translation>
     </message>
     <message>
+        <source>Chinese words are masked whole with one more package: {command}</source>
+        <translation>再安装一个包即可整词掩盖中文词：{command}</translation>
+    </message>
+    <message>
         <source>Forget these questions</source>
         <translation>清除这些提问</translation>
     </message>
@@ -11638,6 +11650,10 @@ more similar</source>
     <message>
         <source>click a word to mask it</source>
         <translation>点击一个词即可掩盖</translation>
+    </message>
+    <message>
+        <source>each Chinese character is a word here</source>
+        <translation>这里每个汉字算一个词</translation>
     </message>
     <message>
         <source>not in the vocabulary: the model reads {piece}</source>
@@ -14663,6 +14679,45 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>UnreadBanner</name>
+    <message>
+        <source>Ask the Chinese family</source>
+        <translation>询问中文家族</translation>
+    </message>
+    <message>
+        <source>Ask the English family</source>
+        <translation>询问英文家族</translation>
+    </message>
+    <message>
+        <source>Find a model</source>
+        <translation>找一个模型</translation>
+    </message>
+    <message>
+        <source>Fine-tune a Chinese one</source>
+        <translation>微调中文模型</translation>
+    </message>
+    <message>
+        <source>Fine-tune an English one</source>
+        <translation>微调英文模型</translation>
+    </message>
+    <message>
+        <source>Open a Chinese one</source>
+        <translation>打开中文模型</translation>
+    </message>
+    <message>
+        <source>Open an English one</source>
+        <translation>打开英文模型</translation>
+    </message>
+    <message>
+        <source>Start from a Chinese one</source>
+        <translation>从中文模型开始</translation>
+    </message>
+    <message>
+        <source>Start from an English one</source>
+        <translation>从英文模型开始</translation>
+    </message>
+</context>
+<context>
     <name>VectorRows</name>
     <message>
         <source>{piece}, {vector}, number {number}: {value}</source>
@@ -15682,8 +15737,8 @@ meaning | sentence colours it.</source>
         <translation>{lines}，另有 {count} 行</translation>
     </message>
     <message>
-        <source>{share} of pieces are [UNK], so the model’s vocabulary does not suit these texts.</source>
-        <translation>{share} 的词片是 [UNK]，说明模型的词表不适合这些文本。</translation>
+        <source>{share} of pieces are [UNK].</source>
+        <translation>{share} 的词片是 [UNK]。</translation>
     </message>
     <message>
         <source>{share} of texts are truncated at {length} pieces.</source>
@@ -19750,6 +19805,14 @@ meaning | sentence colours it.</source>
         <translation>打开时已忽略，因为 BERT 在这里用不到：{names}。</translation>
     </message>
     <message>
+        <source>In a sample of {count:,} of {texts:,} texts, {unknown:,} of {total:,} characters are read in parts by {reader}.</source>
+        <translation>从 {texts:,} 条文本中抽样 {count:,} 条：{total:,} 个字符中有 {unknown:,} 个被{reader}拆开来读。</translation>
+    </message>
+    <message>
+        <source>In a sample of {count:,} of {texts:,} texts, {unknown:,} of {total:,} pieces are unknown to {reader}.</source>
+        <translation>从 {texts:,} 条文本中抽样 {count:,} 条：{total:,} 个词片中有 {unknown:,} 个是{reader}不认识的。</translation>
+    </message>
+    <message>
         <source>In one text of {name}, a tenth or more of the pieces are unknown, [UNK].</source>
         <translation>{name} 有 1 条文本，其中十分之一或更多的词片是未知的 [UNK]。</translation>
     </message>
@@ -20658,6 +20721,10 @@ meaning | sentence colours it.</source>
         <translation>没有模型边标边学词的标记。文本取自表格各处，其中一部分随机抽取。</translation>
     </message>
     <message>
+        <source>No model that ships with Cloze reads {language}.</source>
+        <translation>Cloze 自带的模型都不能读{language}。</translation>
+    </message>
+    <message>
         <source>No model was chosen. Give a model folder, or new:mini for random weights.</source>
         <translation>没有选择模型。请给出模型文件夹，或用 new:mini 表示随机权重。</translation>
     </message>
@@ -21148,6 +21215,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>One text says nothing about a difference.</source>
         <translation>一条文本说明不了差异。</translation>
+    </message>
+    <message>
+        <source>One that ships reads {language}: --model {name}</source>
+        <translation>自带的模型中有一个能读{language}：--model {name}</translation>
     </message>
     <message>
         <source>One validation row. No text is shared with training.</source>
@@ -22940,6 +23011,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The text is split into words, numbers and marks. A space belongs to the word behind it, as Ġ. Each is read as bytes, and the most frequent pairs are joined first.</source>
         <translation>文本拆分为词、数字和符号。空格归入它后面的词，写作 Ġ。每一部分按字节读取，最常见的字节对最先合并。</translation>
+    </message>
+    <message>
+        <source>The text is unknown to {reader}.</source>
+        <translation>{reader}不认识这段文本。</translation>
     </message>
     <message>
         <source>The text named {name} is empty.</source>
@@ -25026,6 +25101,14 @@ meaning | sentence colours it.</source>
         <translation>没有验证数据</translation>
     </message>
     <message>
+        <source>this model</source>
+        <translation>此模型</translation>
+    </message>
+    <message>
+        <source>this vocabulary</source>
+        <translation>此词表</translation>
+    </message>
+    <message>
         <source>tokenizer.json sets {name} to {value}. This is ignored, because BERT uses {usual}.</source>
         <translation>tokenizer.json 把 {name} 设为 {value}。已忽略此设置，因为 BERT 采用 {usual}。</translation>
     </message>
@@ -25316,6 +25399,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count:,} weights</source>
         <translation>{count:,} 个权重</translation>
+    </message>
+    <message>
+        <source>{count} characters ({pieces}), filled in from left to right. This is the product of their shares, each guessed with those before it in view.</source>
+        <translation>{count} 个字（{pieces}），从左到右依次填入。这里是各字概率之积，猜每个字时都能看到它前面的字。</translation>
     </message>
     <message>
         <source>{count} documents are longer than {most} characters. Each continues as another.</source>
@@ -26784,6 +26871,22 @@ meaning | sentence colours it.</source>
     <message>
         <source>{train} training rows, {validation} validation rows, {test} test rows</source>
         <translation>{train} 个训练行，{validation} 个验证行，{test} 个测试行</translation>
+    </message>
+    <message>
+        <source>{unknown:,} of {total:,} characters are read in parts by {reader}.</source>
+        <translation>{total:,} 个字符中有 {unknown:,} 个被{reader}拆开来读。</translation>
+    </message>
+    <message>
+        <source>{unknown:,} of {total:,} characters of {count:,} texts are read in parts by {reader}.</source>
+        <translation>{count:,} 条文本的 {total:,} 个字符中有 {unknown:,} 个被{reader}拆开来读。</translation>
+    </message>
+    <message>
+        <source>{unknown:,} of {total:,} pieces are unknown to {reader}.</source>
+        <translation>{total:,} 个词片中有 {unknown:,} 个是{reader}不认识的。</translation>
+    </message>
+    <message>
+        <source>{unknown:,} of {total:,} pieces of {count:,} texts are unknown to {reader}.</source>
+        <translation>{count:,} 条文本的 {total:,} 个词片中有 {unknown:,} 个是{reader}不认识的。</translation>
     </message>
     <message>
         <source>{way}, seed {seed}.</source>
