@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.stories.story import FamilyTexts, SampleGroup, SampleTable, SampleText, Story
 
-_JUMP = ("孩子们高兴地跳起来。", "地")  # 的 and 得 sound alike: what stands around it decides
+_FAULT = ("这不是我的错误，而是你的错误。", "错误")  # a whole word, and one that the starter guesses
 
 STORY = Story(
     starter="chinese",
@@ -23,9 +23,9 @@ STORY = Story(
         ),
     ),
     text=("chinese_question_passage", "passage"),
-    first=_JUMP,
-    start=_JUMP,
-    tour=_JUMP,
+    first=_FAULT,
+    start=_FAULT,
+    tour=_FAULT,
     pair=("从前有一个老爷爷，住在山里。", "他每天上山打柴。"),
     pair_words=(("爷", "住", "山"), ("他", "山", "柴")),
     template=("这里有三[MASK]{马|鱼|花|信}。", "匹, 只, 朵, 封"),

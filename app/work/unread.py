@@ -9,8 +9,9 @@ from pathlib import Path
 
 from app.work.texts_read import UNCUT, CorpusTexts, FileTexts, TableTexts, TextsRead, TypedTexts
 from engine.errors import UserError
+from engine.events import Steps
 from engine.model.info import read_info
-from engine.text.unknown import MOST_TEXTS, UnreadTexts, sample_of, unread, vocabulary_in
+from engine.text.unknown import MOST_TEXTS, UnreadTexts, finding_unread, sample_of, vocabulary_in
 from engine.train.pretraining.setup import corpus_of
 
 Sample = tuple[list[str], list[str] | None, int]  # texts, their pairs, and how many there are in all
@@ -24,11 +25,11 @@ class UnreadAnswer:
     found: UnreadTexts | None = None
 
 
-def find_unread(asked: Sequence[TextsRead]) -> UnreadAnswer:
-    """Return the first of some texts that their vocabulary does not read."""
+def find_unread(asked: Sequence[TextsRead]) -> Steps[UnreadAnswer]:
+    """Return the first of some texts that their vocabulary does not read, step by step."""
     for one in asked:
         try:
-            found = _unread(one)
+            found = yield from _finding(one)
         except UserError:  # a file or folder is gone or damaged, which the page itself says
             continue
         if found is not None:
@@ -36,7 +37,7 @@ def find_unread(asked: Sequence[TextsRead]) -> UnreadAnswer:
     return UnreadAnswer()
 
 
-def _unread(one: TextsRead) -> UnreadTexts | None:
+def _finding(one: TextsRead) -> Steps[UnreadTexts | None]:
     texts, pairs, of_texts = _sample(one.texts)
     if not any(map(str.strip, texts)):
         return None
@@ -46,15 +47,17 @@ def _unread(one: TextsRead) -> UnreadTexts | None:
         length = int(info.get("max_length", UNCUT)) if length is None else length
         truncation = str(info.get("truncation", truncation))
         tokenizer = vocabulary_in(tokenizer)
-    return unread(
-        tokenizer,
-        texts,
-        pairs,
-        max_length=length or None,
-        truncation=truncation,
-        of_texts=of_texts,
-        by_model=one.is_model,
-        readers=one.readers,
+    return (
+        yield from finding_unread(
+            tokenizer,
+            texts,
+            pairs,
+            max_length=length or None,
+            truncation=truncation,
+            of_texts=of_texts,
+            by_model=one.is_model,
+            readers=one.readers,
+        )
     )
 
 

@@ -6,7 +6,6 @@ are no unknown pieces; where most characters are read in parts, that is said ins
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.errors import Sentence, marked
+from engine.events import Beat, Steps, result_of
 from engine.shipped import CHINESE_STARTER, STARTER, model_shipped
 from engine.text.languages import CHINESE, language_of
 from engine.text.read_tokenizer import read_tokenizer
@@ -29,6 +29,7 @@ from engine.text.wordpiece import WordPiece
 # unknown pieces of a short text are told where they are half of it.
 MUCH, LEAST, MOST_OF_IT = 0.1, 3, 0.5
 MOST_TEXTS = 300  # of a table, from all over it
+_AT_ONCE = 10  # texts between two yields, some 10 ms
 LONGEST = 20_000  # characters of a text that are looked at
 _OF_LANGUAGE, _SHOWN = 40, 200  # texts by which the language is told, and characters of each
 ENGLISH, _LATIN = marked("engine", "English"), marked("engine", "Latin letters")
@@ -125,7 +126,12 @@ class UnreadTexts:
         return Sentence(_READS, {"language": Sentence(language), "name": name})
 
 
-def count_unknown(
+def count_unknown(tokenizer: Tokenizer, texts: Sequence[str], *more: Any, **how: Any) -> UnknownPieces:
+    """Return what a vocabulary does not know of some texts, as `counting_unknown`."""
+    return result_of(counting_unknown(tokenizer, texts, *more, **how))
+
+
+def counting_unknown(
     tokenizer: Tokenizer,
     texts: Sequence[str],
     pairs: Sequence[str] | None = None,
@@ -133,8 +139,8 @@ def count_unknown(
     max_length: int | None = None,
     truncation: str = "longest_first",
     of_texts: int = 0,
-) -> UnknownPieces:
-    """Return what a vocabulary does not know of some texts, once they are cut as for a model.
+) -> Steps[UnknownPieces]:
+    """Return what a vocabulary does not know of some texts, once they are cut as for a model, step by step.
 
     Args: pairs: the second text of each, "" for none. of_texts: that there are; 0: these.
     """
@@ -145,16 +151,23 @@ def count_unknown(
         found = tokenizer.encode(
             both[0], both[1] if pair.strip() else None, max_length=max_length, truncation=truncation
         )
-        covered = Counter[tuple[int, int]]()
+        ends, split = (
+            [0, 0],
+            set[tuple[int, int]](),
+        )  # how far each side is read; characters in several pieces
         for number, segment, (start, stop), special in zip(
             found.input_ids, found.token_type_ids, found.offsets, found.special_tokens_mask, strict=True
         ):
             if not special:
                 pieces += 1
                 unknown += number == tokenizer.unk_id
-                covered.update((segment, at) for at in range(start, stop) if not both[segment][at].isspace())
-        characters += len(covered)
-        parted += sum(count > 1 for count in covered.values())
+                split.update((segment, at) for at in range(start, min(stop, ends[segment])))
+                new = both[segment][max(start, ends[segment]) : stop]
+                characters += len(new) - sum(map(str.isspace, new))
+                ends[segment] = max(stop, ends[segment])
+        parted += len(split)
+        if place % _AT_ONCE == _AT_ONCE - 1:
+            yield Beat()
     return UnknownPieces(pieces, unknown, characters, parted, len(texts), of_texts or len(texts))
 
 
@@ -168,7 +181,12 @@ def unknown_in(
     return UnknownPieces(pieces, unknown, 0, 0, num_texts, num_texts)
 
 
-def unread(
+def unread(tokenizer: Tokenizer, texts: Sequence[str], *more: Any, **how: Any) -> UnreadTexts | None:
+    """Return that a vocabulary does not read some texts, as `finding_unread`."""
+    return result_of(finding_unread(tokenizer, texts, *more, **how))
+
+
+def finding_unread(
     tokenizer: Tokenizer,
     texts: Sequence[str],
     pairs: Sequence[str] | None = None,
@@ -178,13 +196,13 @@ def unread(
     of_texts: int = 0,
     by_model: bool = True,
     readers: Mapping[str, Path] | None = None,
-) -> UnreadTexts | None:
+) -> Steps[UnreadTexts | None]:
     """Return that a vocabulary does not read some texts, and what does; None where it reads them.
 
-    Args: as of `count_unknown`. by_model: by a vocabulary alone. readers: by language, folders or vocab.txt;
-    None: the models that ship.
+    Args: as of `counting_unknown`. by_model: False: by a vocabulary alone. readers: by language, folders or
+    files of words; None: the models that ship.
     """
-    counted = count_unknown(
+    counted = yield from counting_unknown(
         tokenizer, texts, pairs, max_length=max_length, truncation=truncation, of_texts=of_texts
     )
     sentence = counted.said(by_model=by_model)
@@ -193,7 +211,9 @@ def unread(
     language = language_of("\n".join(text[:_SHOWN] for text in islice(texts, _OF_LANGUAGE)))
     reader = readers_shipped().get(language) if readers is None else readers.get(language)
     if reader is not None:
-        other = count_unknown(vocabulary_in(reader), texts, pairs, of_texts=of_texts)
+        other = yield from counting_unknown(
+            vocabulary_in(reader), texts, pairs, max_length=max_length, truncation=truncation
+        )
         reader = None if other.said() is not None else reader
     return UnreadTexts(counted, sentence, language, reader)
 

@@ -72,7 +72,7 @@ def test_the_starter_of_a_story_guesses_the_words_that_it_hides(language: str) -
         answers = ask(model, mask(model.about, text, words=places), top_k=1).answers
         best = [one.guesses[0] for one in answers]
         assert "".join(one.word for one in best) == hidden, text
-        assert exp(sum(one.log_probability for one in best)) > 0.4, text
+        assert exp(sum(one.log_probability for one in best)) > 0.25, text
     for one in told.pins:
         assert not problem_of(one), one
     assert any(len(part) > 1 for part in Template.parse(told.template[0]).parts if isinstance(part, tuple))
