@@ -25063,8 +25063,8 @@ meaning | sentence colours it.</source>
         <translation>前馈宽度</translation>
     </message>
     <message>
-        <source>first sentence likelier  {share}  of {count:,} pairs</source>
-        <translation type="unfinished"></translation>
+        <source>first sentence more likely  {share}  of {count:,} pairs</source>
+        <translation>第一句更可能  {share}  共 {count:,} 对</translation>
     </message>
     <message>
         <source>from the data</source>
@@ -25267,6 +25267,10 @@ meaning | sentence colours it.</source>
         <translation>个标签</translation>
     </message>
     <message>
+        <source>labels right: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
+        <translation>标签正确率：使用全部头为 {before:.3f}，关闭 {count} 个后为 {after:.3f}；差值 {less:+.3f}（{low:+.3f} 至 {high:+.3f}），偶然出现的概率 {p:.2g}</translation>
+    </message>
+    <message>
         <source>layer {layer}</source>
         <translation>第 {layer} 层</translation>
     </message>
@@ -25345,6 +25349,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>masked words</source>
         <translation>被掩盖的词</translation>
+    </message>
+    <message>
+        <source>masked words right: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
+        <translation>掩码词正确率：使用全部头为 {before:.3f}，关闭 {count} 个后为 {after:.3f}；差值 {less:+.3f}（{low:+.3f} 至 {high:+.3f}），偶然出现的概率 {p:.2g}</translation>
     </message>
     <message>
         <source>masked-word head</source>
@@ -25577,14 +25585,6 @@ meaning | sentence colours it.</source>
     <message>
         <source>right</source>
         <translation>答对</translation>
-    </message>
-    <message>
-        <source>right labels: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>right masked words: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>right text</source>
@@ -27839,8 +27839,8 @@ meaning | sentence colours it.</source>
         <translation>{count:,} 条文本的 {total:,} 个词片中有 {unknown:,} 个是{reader}不认识的。</translation>
     </message>
     <message>
-        <source>{value:+8.2f} beside its prior</source>
-        <translation type="unfinished"></translation>
+        <source>{value:+8.2f} compared with its prior</source>
+        <translation>{value:+8.2f}，相对其先验</translation>
     </message>
     <message>
         <source>{value} (95 %: {low} to {high})</source>
@@ -30074,16 +30074,16 @@ meaning | sentence colours it.</source>
         <translation>95% 置信区间</translation>
     </message>
     <message>
-        <source>Cohen's kappa</source>
-        <translation type="unfinished"></translation>
+        <source>Cohen’s kappa</source>
+        <translation>Cohen kappa 系数</translation>
     </message>
     <message>
         <source>F1</source>
         <translation>F1</translation>
     </message>
     <message>
-        <source>Krippendorff's alpha</source>
-        <translation type="unfinished"></translation>
+        <source>Krippendorff’s alpha</source>
+        <translation>Krippendorff alpha 系数</translation>
     </message>
     <message>
         <source>MB</source>
