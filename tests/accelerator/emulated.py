@@ -12,9 +12,9 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -314,25 +314,29 @@ def _asks_host(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> boo
     return False
 
 
+@cache
+def _facts(op: Any) -> tuple[tuple[str, ...], frozenset[str], bool]:
+    """Return the names of an operation's arguments, which it writes to, and whether it draws at random."""
+    arguments = op._schema.arguments
+    written = (one.name for one in arguments if one.alias_info is not None and one.alias_info.is_write)
+    is_random = torch.Tag.nondeterministic_seeded in op.tags
+    return tuple(one.name for one in arguments), frozenset(written), is_random
+
+
 def work(op: Any, *args: Any, **kwargs: Any) -> Any:
     """Let the device do what torch asks of it."""
+    names, written, is_random = _facts(op)
     with machine.lock, torch._C._AutoDispatchBelowAutograd():
         one = _Work(op)
         machine.begin(one.name)
         if _asks_host(one.name, args, kwargs):
             machine.wait(one.name)
-        given = dict(zip((argument.name for argument in op._schema.arguments), args, strict=False)) | kwargs
-        mutable = {
-            argument.name
-            for argument in op._schema.arguments
-            if argument.alias_info is not None and argument.alias_info.is_write
-        }
-        down = {name: one.down(value, name in mutable) for name, value in given.items()}
-        if down.get("pin_memory"):
-            down["pin_memory"] = False
-        positional = [down.pop(argument.name) for argument in op._schema.arguments[: len(args)]]
-        with _own_randomness(op):
-            result = op(*positional, **down)
+        down = [one.down(value, name in written) for name, value in zip(names, args, strict=False)]
+        named = {name: one.down(value, name in written) for name, value in kwargs.items()}
+        if named.get("pin_memory"):
+            named["pin_memory"] = False
+        with _own_randomness() if is_random else nullcontext():
+            result = op(*down, **named)
         one.settle()
         if one.name in ("empty", "empty_strided", "resize_"):
             poison(result)
@@ -340,11 +344,8 @@ def work(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 @contextmanager
-def _own_randomness(op: Any) -> Iterator[None]:
+def _own_randomness() -> Iterator[None]:
     """Draw from the device's own generator, not from the CPU's."""
-    if torch.Tag.nondeterministic_seeded not in op.tags:
-        yield
-        return
     before = torch.default_generator.get_state()
     torch.default_generator.set_state(machine.random)
     try:

@@ -20,6 +20,7 @@ from tests.engine.tiny_runs import reviews, tiny_config, write_table
 from tests.engine.typed import typed
 from tests.fakes import model_folder, tiny_pretraining, tiny_wordpiece
 
+pytestmark = pytest.mark.slow
 CLOSE = {"rtol": 1e-4, "atol": 2e-5}  # of numbers in float32 that took another way
 TEXT, TABLE = "a good film !", ("--data", "texts.csv", "--text", "text")
 SAID = ("--json",)
@@ -84,7 +85,6 @@ def assert_same(one: Any, other: Any, place: str = "") -> None:
         assert np.array_equal(one, other), place
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_a_command_answers_as_on_a_cpu(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -108,7 +108,6 @@ def test_a_command_answers_as_on_a_cpu(
     assert_same(list(found[0]), list(found[1]))
 
 
-@pytest.mark.slow
 def test_what_was_trained_on_a_gpu_is_measured_reported_and_exported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tests.accelerator import emulated
 from tests.accelerator.emulated import NAME, Fault, Stream, machine
 
+pytestmark = pytest.mark.slow  # for the process that the first one starts
 # as CUDA's documentation has it: what makes the host wait until all is done that was asked
 WAITING: dict[str, Callable[[Tensor], object]] = {
     "item": lambda x: x.sum().item(),
