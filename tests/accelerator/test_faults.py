@@ -16,7 +16,7 @@ from torch import Tensor
 
 from engine.device import gpu
 from engine.events import Step
-from engine.model import chunked_loss
+from engine.model import chunked_loss, heads
 from engine.model.kernels import Noise
 from engine.text import batch
 from engine.text.batch import Bounds
@@ -30,7 +30,7 @@ from engine.train.run.folder import Run
 from engine.train.run.writer import Snapshot
 from engine.train.underway import Underway
 from tests.accelerator.emulated import Fault, machine
-from tests.accelerator.test_training import QUIET, outcome, quiet
+from tests.accelerator.test_training import NEVER, QUIET, outcome, quiet
 from tests.engine.steps import stop_at
 from tests.engine.tiny_runs import losses, tiny_config
 from tests.engine.tiny_texts import of, text_config
@@ -80,6 +80,29 @@ def test_numbers_that_go_over_by_memory_that_is_not_pinned_are_counted(
     monkeypatch.setattr(batch, "on_device", lambda tensor, device: tensor.to(device, non_blocking=True))
     found = waited(tmp_path)
     assert len(found) >= STEPS_OF_QUIET and all("a copy to the device at engine/text" in one for one in found)
+
+
+@pytest.mark.parametrize("pooling", ["", "mean"])
+def test_what_labels_count_and_lengths_that_are_brought_over_anew_are_counted(
+    pooling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def anew(weights: tuple[float, ...], device: torch.device) -> Tensor:
+        return torch.tensor(weights, device=device)
+
+    def means(hidden: Tensor, bounds: Bounds) -> Tensor:
+        lengths = torch.tensor(bounds.lengths, device=hidden.device)
+        examples = torch.arange(len(bounds), device=hidden.device).repeat_interleave(lengths)
+        sums = hidden.new_zeros(len(bounds), hidden.shape[-1])
+        return sums.index_add(0, examples, hidden[: len(examples)]) / lengths[:, None]
+
+    monkeypatch.setattr(task_module, "weights_on", anew)
+    monkeypatch.setattr(heads, "_means", means)
+    machine.lag = 0
+    values = {"device": "cuda", "batch_size": 4, "num_epochs": 1, "checkpoint_every_steps": NEVER}
+    config = tiny_config(tmp_path, rare_labels="weighted", pooling=pooling, **values)
+    found = outcome(fine_tune(config, tmp_path / "run"))[2]
+    each = 3 if pooling else 1  # the weights; the lengths, and how many there are
+    assert len(found) == each * STEPS_OF_QUIET
 
 
 def test_a_tensor_left_on_the_cpu_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
