@@ -11,7 +11,7 @@ import itertools
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -189,8 +189,7 @@ class Machine:
             next(self.address), torch.device(NAME, 0), num_bytes
         )
         storage.memory = Memory(hidden, num_bytes, self, (self.stream, self.works[self.stream]))
-        size, stride, offset = value.shape, value.stride(), value.storage_offset()
-        return _aten.set_.source_Storage_storage_offset.redispatch(_CPU, bare, storage, offset, size, stride)
+        return set_storage(bare, storage, value.storage_offset(), value.shape, value.stride())
 
 
 machine = Machine()
@@ -299,8 +298,7 @@ class _Work:
             hidden, storage = found.untyped_storage(), there.untyped_storage()
             if hidden.nbytes() != storage.nbytes():
                 storage = machine.place(found).untyped_storage()
-            set_to, offset = _aten.set_.source_Storage_storage_offset, found.storage_offset()
-            set_to.redispatch(_CPU, there, storage, offset, found.shape, found.stride())
+            set_storage(there, storage, found.storage_offset(), found.shape, found.stride())
 
 
 def _asks_host(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -323,8 +321,8 @@ def _facts(op: Any) -> tuple[tuple[str, ...], frozenset[str], bool]:
     return tuple(one.name for one in arguments), frozenset(written), is_random
 
 
-def work(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Let the device do what torch asks of it."""
+def work(op: Any, *args: Any, kernel: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
+    """Let the device do what torch asks of it. Args: kernel: what computes it; None: the CPU's own."""
     names, written, is_random = _facts(op)
     with machine.lock, torch._C._AutoDispatchBelowAutograd():
         one = _Work(op)
@@ -336,7 +334,7 @@ def work(op: Any, *args: Any, **kwargs: Any) -> Any:
         if named.get("pin_memory"):
             named["pin_memory"] = False
         with _own_randomness() if is_random else nullcontext():
-            result = op(*down, **named)
+            result = (kernel or op)(*down, **named)
         one.settle()
         if one.name in ("empty", "empty_strided", "resize_"):
             poison(result)
@@ -435,7 +433,25 @@ def to_copy(
     return copy_(target, source, non_blocking)
 
 
-# --- attention over packed texts, which CUDA has a kernel for ------------------------------------
+def clone_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Return a copy of memory, wherever it is: torch copies it by its address."""
+    if storage.device.type != NAME:
+        return _clone_of_host(storage)
+    there = torch.empty(0, dtype=torch.uint8, device=NAME)
+    set_storage(there, storage, 0, (storage.nbytes(),))
+    return work(_aten.clone.default, there).untyped_storage()  # type: ignore[no-any-return]
+
+
+def set_storage(there: Tensor, storage: Any, offset: int = 0, size: Any = (), stride: Any = ()) -> Tensor:
+    """Let a tensor be over other memory of the device; nothing is computed."""
+    stride = stride or torch.empty(size, device="meta").stride()
+    return _aten.set_.source_Storage_storage_offset.redispatch(_CPU, there, storage, offset, size, stride)
+
+
+_clone_of_host = torch.UntypedStorage.clone
+
+
+# --- kernels that a CPU has not: attention over packed texts, and a step of an LSTM ---------------
 
 
 def _flash_forward(
@@ -456,17 +472,14 @@ def _flash_forward(
     **_: Any,
 ) -> tuple[Tensor, ...]:
     """Attend inside each text; rows behind the last one are left as they are, as the kernel does."""
-    with machine.lock, torch._C._AutoDispatchBelowAutograd():
-        one = _begun("_flash_attention_forward", cum_seq_q, query, key, value)
-        ends, q, k, v = one
-        assert max(ends.diff()) <= max_q and not is_causal and dropout_p == 0.0
-        out, sums = poison(torch.empty_like(q)), poison(torch.empty(q.shape[1], len(q)))
-        for rows in _texts(ends):
-            scores = _compared(q[rows], k[rows], scale, window_size_left, window_size_right)
-            sums[:, rows] = scores.logsumexp(-1)
-            out[rows] = (scores.softmax(-1) @ _heads(v[rows])).transpose(0, 1).to(q.dtype)
-        extra = [torch.zeros(2, dtype=torch.uint64), torch.zeros((), dtype=torch.uint64), torch.empty(0)]
-        return tuple(machine.place(each) for each in (out, sums, *extra))
+    assert max(cum_seq_q.diff()) <= max_q and not is_causal and dropout_p == 0.0
+    out, sums = poison(torch.empty_like(query)), poison(torch.empty(query.shape[1], len(query)))
+    for rows in _texts(cum_seq_q):
+        scores = _compared(query[rows], key[rows], scale, window_size_left, window_size_right)
+        sums[:, rows] = scores.logsumexp(-1)
+        out[rows] = (scores.softmax(-1) @ _heads(value[rows])).transpose(0, 1).to(query.dtype)
+    state = torch.zeros(2, dtype=torch.uint64), torch.zeros((), dtype=torch.uint64)
+    return out, sums, *state, torch.empty(0)
 
 
 def _flash_backward(
@@ -477,48 +490,26 @@ def _flash_backward(
     out: Tensor,
     logsumexp: Tensor,
     cum_seq_q: Tensor,
-    cum_seq_k: Tensor,
-    max_q: int,
-    max_k: int,
-    dropout_p: float,
-    is_causal: bool,
-    rng_state: Tensor,
-    unused: Tensor,
-    *,
+    *_: Any,
     scale: float | None = None,
     window_size_left: int | None = None,
     window_size_right: int | None = None,
-    **_: Any,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> list[Tensor]:
     """The gradients of that, with rows behind the last text left as they are."""
-    with machine.lock, torch._C._AutoDispatchBelowAutograd():
-        begun = _begun("_flash_attention_backward", cum_seq_q, grad_out, query, key, value, out, logsumexp)
-        ends, slopes, q, k, v, found, sums = begun
-        gradients = [poison(torch.empty_like(each)) for each in (q, k, v)]
-        times = q.shape[-1] ** -0.5 if scale is None else scale
-        for rows in _texts(ends):
-            scores = _compared(q[rows], k[rows], scale, window_size_left, window_size_right)
-            shares = (scores - sums[:, rows, None]).exp()
-            above = _heads(slopes[rows])
-            along = above @ _heads(v[rows]).transpose(1, 2)
-            inner = (above * _heads(found[rows])).sum(-1, keepdim=True)
-            below = shares * (along - inner) * times
-            parts = (
-                below @ _heads(k[rows]),
-                below.transpose(1, 2) @ _heads(q[rows]),
-                shares.transpose(1, 2) @ above,
-            )
-            for gradient, part in zip(gradients, parts, strict=True):
-                gradient[rows] = part.transpose(0, 1).to(gradient.dtype)
-        first, second, third = (machine.place(gradient) for gradient in gradients)
-        return first, second, third
-
-
-def _begun(name: str, *there: Tensor) -> list[Tensor]:
-    machine.begin(name)
-    for one in there:
-        machine.touch(memory_of(one), False)
-    return [twin(one) for one in there]
+    gradients = [poison(torch.empty_like(each)) for each in (query, key, value)]
+    times = query.shape[-1] ** -0.5 if scale is None else scale
+    for rows in _texts(cum_seq_q):
+        scores = _compared(query[rows], key[rows], scale, window_size_left, window_size_right)
+        shares = (scores - logsumexp[:, rows, None]).exp()
+        above = _heads(grad_out[rows])
+        along = above @ _heads(value[rows]).transpose(1, 2)
+        inner = (above * _heads(out[rows])).sum(-1, keepdim=True)
+        below = shares * (along - inner) * times
+        own, theirs = below @ _heads(key[rows]), below.transpose(1, 2) @ _heads(query[rows])
+        parts = (own, theirs, shares.transpose(1, 2) @ above)
+        for gradient, part in zip(gradients, parts, strict=True):
+            gradient[rows] = part.transpose(0, 1).to(gradient.dtype)
+    return gradients
 
 
 def _texts(ends: Tensor) -> Iterator[slice]:
@@ -538,6 +529,43 @@ def _compared(
         if most is not None and most >= 0:
             scores = scores.masked_fill(apart * way > most, -torch.inf)
     return scores
+
+
+def _lstm_forward(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    cx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the hidden state, the cell, and the gates as the gradient needs them."""
+    sums = input_gates + hidden_gates
+    for bias in (input_bias, hidden_bias):
+        sums = sums if bias is None else sums + bias
+    i, f, g, o = sums.chunk(4, 1)
+    gates = [i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()]
+    cell = gates[1] * cx + gates[0] * gates[2]
+    return gates[3] * cell.tanh(), cell, torch.cat(gates, 1)
+
+
+def _lstm_backward(
+    grad_hy: Tensor | None, grad_cy: Tensor | None, cx: Tensor, cy: Tensor, workspace: Tensor, has_bias: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of the sums before the gates, of the cell before, and of a bias."""
+    i, f, g, o = workspace.chunk(4, 1)
+    above = torch.zeros_like(cy) if grad_hy is None else grad_hy
+    cell = above * o * (1 - cy.tanh().square()) + (0.0 if grad_cy is None else grad_cy)
+    slopes = (cell * g * i * (1 - i), cell * cx * f * (1 - f), cell * i * (1 - g * g))
+    sums = torch.cat([*slopes, above * cy.tanh() * o * (1 - o)], 1)
+    return sums, cell * f, sums.sum(0)
+
+
+OWN: dict[str, Callable[..., Any]] = {
+    "_flash_attention_forward": _flash_forward,
+    "_flash_attention_backward": _flash_backward,
+    "_thnn_fused_lstm_cell": _lstm_forward,
+    "_thnn_fused_lstm_cell_backward_impl": _lstm_backward,
+}
 
 
 # --- autocast, which torch leaves to each device --------------------------------------------------
@@ -673,13 +701,12 @@ def set_up() -> torch.device:
         _setup_privateuseone_for_python_backend(NAME, Module(NAME))
         everything, aten = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
         everything.fallback(work, "PrivateUse1")
-        for name, kernel in {
-            "copy_": copy_,
-            "_to_copy": to_copy,
-            "_flash_attention_forward": _flash_forward,
-            "_flash_attention_backward": _flash_backward,
-        }.items():
-            aten.impl(name, kernel, "PrivateUse1")
+        aten.impl("copy_", copy_, "PrivateUse1")
+        aten.impl("_to_copy", to_copy, "PrivateUse1")
+        aten.impl("set_.source_Storage_storage_offset", set_storage, "PrivateUse1")
+        torch.UntypedStorage.clone = clone_storage  # type: ignore[method-assign]
+        for name, kernel in OWN.items():
+            aten.impl(name, partial(work, getattr(_aten, name).default, kernel=kernel), "PrivateUse1")
         aten.impl("_pin_memory", _pin, "CPU", allow_override=True)
         aten.impl("is_pinned", lambda value, device=None: is_pinned(value), "CPU", allow_override=True)
         for name in WHOLE.split():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 
@@ -180,6 +181,30 @@ def test_views_share_memory_and_what_is_saved_for_the_gradient_lives_on() -> Non
     for one in (x, wanted):
         one.tanh().exp().softmax(0).square().sum().backward()  # each of which keeps its own result
     assert torch.equal(x.grad.cpu(), wanted.grad)  # type: ignore[union-attr, arg-type]
+
+
+def test_a_copy_of_a_network_is_a_copy_of_its_memory_there() -> None:
+    net = nn.Linear(3, 2).to(NAME)
+    other = copy.deepcopy(net)
+    with torch.no_grad():
+        net.weight.zero_()
+    assert other.weight.device.type == NAME and other.weight.cpu().abs().sum() > 0
+    part = other.weight.detach().t()[1:]
+    assert torch.equal(copy.deepcopy(part).cpu(), part.cpu())
+
+
+def test_a_cell_of_an_lstm_learns_what_it_learns_on_a_cpu() -> None:
+    found = []
+    for device in ("cpu", NAME):
+        generator = torch.Generator().manual_seed(2)
+        net = nn.LSTM(5, 7, num_layers=2, batch_first=True)
+        for weight in net.parameters():
+            nn.init.normal_(weight, generator=generator)
+        inputs = torch.randn(3, 4, 5, generator=generator)
+        net.to(device)(inputs.to(device))[0].square().sum().backward()
+        found.append([weight.grad.cpu() for weight in net.parameters()])  # type: ignore[union-attr]
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def test_its_randomness_is_its_own_and_repeats_from_its_seed() -> None:

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pytest
+import torch
 
 from benchmarks import gpu_check, gpu_parity
 from engine.device import open_device
 from engine.events import Evaluated, Event, Step
+from engine.family import blanks
+from engine.family.train import train_family
 from engine.model.bert import set_dropout
 from engine.model.heads import SequenceClassifier
 from engine.model.weights import read_config
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
+from engine.settings.shared import DeviceConfig
 from engine.train import finetune, pretrain
 from engine.train.finetune import fine_tune
 from engine.train.tasks.classification.task import Classification
+from engine.train.ways import taught
 from tests.accelerator.emulated import machine
+from tests.engine.family.conftest import family_config
 from tests.engine.model.family_cases import CASES, ROWS, config_of
 from tests.engine.model.test_varlen import labelled_batch
 from tests.engine.steps import stop_at
 from tests.engine.tiny_questions import question_config
 from tests.engine.tiny_runs import outcome as outcome_on_disk
 from tests.engine.tiny_runs import tiny_config, write_table
-from tests.engine.tiny_texts import encoder_folder, notes, of, text_config
+from tests.engine.tiny_texts import encoder_folder, notes, of, text_config, write_text
+from tests.engine.train.tasks.parity import tiny_set
 from tests.engine.train.tasks.token_labels.tiny_words import tags_config
-from tests.fakes import LABELS, scramble
+from tests.fakes import LABELS, scramble, tiny_classifier
 
 pytestmark = pytest.mark.slow
 QUIET = range(3, 9)  # steps in which nothing is waited for but their numbers
@@ -149,6 +158,43 @@ def quiet(folder: Path, **settings: Any) -> PretrainConfig:
     """Return the settings of a pretraining of nine steps that keeps and saves nothing on its way."""
     values = {"steps": 9, "evaluations": 1, "kept_weights": 0, "hidden_dropout": 0.0}
     return text_config(folder, **{**values, "checkpoint_every_steps": NEVER, **settings})
+
+
+@pytest.mark.parametrize("member", ["nnlm", "elmo", "gpt"])
+def test_a_member_of_a_family_has_the_losses_of_a_cpu_and_no_step_waits(member: str, tmp_path: Path) -> None:
+    text = write_text(tmp_path / "text.txt", 60)
+    config = family_config(text, members=member, steps=9, evaluations=1, kept_weights=0)
+    with patch.object(blanks, "share_filled", nothing_filled):  # each evaluation asks a copy, on the CPU
+        assert_as_on_a_cpu(train_family, config, tmp_path)
+
+
+def nothing_filled(*_: Any) -> Generator[Event, None, float]:
+    """Ask nothing."""
+    yield from ()
+    return 0.0
+
+
+@pytest.mark.parametrize("name", ["pairs", "all weights"])
+def test_few_labels_teach_what_they_teach_on_a_cpu_and_no_step_waits(name: str) -> None:
+    rows, found = tiny_set(np.arange(29) % 3), []
+    for setting in ("cpu", "cuda"):
+        device = open_device(DeviceConfig(device=setting, precision="float32"))
+        model = tiny_classifier(hidden_dropout_prob=0.0, pooling="mean", attention_probs_dropout_prob=0.0)
+        given = (model.to(device.device), rows, rows.targets, device)
+        if name == "pairs":
+            teaching = taught.teach_pairs(*given, 1e-3, 5)
+        else:
+            teaching = taught.teach_classifier(*given, rate=1e-3, seed=5, batch_size=7, num_steps=9)
+        for _ in zip(range(2), teaching, strict=False):
+            machine.forget()
+        for _ in zip(QUIET, teaching, strict=False):
+            assert machine.syncs == []
+        found.append({key: value.cpu() for key, value in model.state_dict().items()})
+    assert machine.kinds["_fused_adamw_"]
+    before = tiny_classifier(pooling="mean").state_dict()
+    assert any(not torch.equal(value, before[key]) for key, value in found[0].items())
+    for key, value in found[0].items():
+        torch.testing.assert_close(found[1][key], value, rtol=1e-3, atol=2e-4)
 
 
 def test_in_bfloat16_the_packed_kernel_serves_and_losses_are_those_of_a_cpu_to_three_digits(
