@@ -30,6 +30,7 @@ from benchmarks.gpu_runs import (
     stopped,
 )
 from benchmarks.measure import machine
+from engine.device import gpu
 
 FALL = 0.3  # of loss, that a curve has to fall by, else two that agree say little
 HELD, TAKEN_MB, SLACK_MB = 1.1, 1.0, 48.0  # growth of memory from the second quarter on
@@ -161,7 +162,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--cpu", action="store_true", help="leave a GPU alone")
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     given = parser.parse_args(words)
-    has_gpu, names = torch.cuda.is_available() and not given.cpu, given.only.split(",")
+    has_gpu, names = gpu().is_available() and not given.cpu, given.only.split(",")
     if unknown := [name for name in names if name not in CHECKS]:
         parser.error(f"there is no check {unknown[0]}; there are {', '.join(CHECKS)}")
     print(machine(), flush=True)

@@ -135,7 +135,7 @@ def learned(
     poison(device.device)
     kernel: AbstractContextManager[object] = nullcontext()
     if by_runs:
-        kernel = patch("engine.model.bert._has_varlen", lambda *_: False)
+        kernel = patch("engine.model.attention._has_varlen", lambda *_: False)
     with kernel:
         with device.autocast():
             loss = padded_loss(model, batch) if is_padded else task.loss(model, batch, totals)[0]

@@ -24,7 +24,7 @@ from benchmarks.gpu_parity import masked_batch
 from benchmarks.pretrain_work import memory
 from benchmarks.work import NEVER, SAMPLES, read_rows
 from engine.commands.language import pretrain_command
-from engine.device import open_device
+from engine.device import finish, gpu, open_device
 from engine.events import Event, Step
 from engine.model.bert import initialize
 from engine.model.config import BertConfig
@@ -156,14 +156,14 @@ def steps_without_waiting(scene: Scene, count: int = 10) -> list[float]:
     task = scene.run("without waiting", scene.settings("cuda", steps=count + 20))
     next(event for event in task if isinstance(event, Step) and event.step >= 5)
     found: list[float] = []
-    torch.cuda.set_sync_debug_mode("error")
+    gpu().set_sync_debug_mode("error")
     try:
         while len(found) < count:
             event = next(task)
             if isinstance(event, Step):
                 found.append(event.loss)
     finally:
-        torch.cuda.set_sync_debug_mode("default")
+        gpu().set_sync_debug_mode("default")
     task.close()  # type: ignore[attr-defined]
     return found
 
@@ -200,7 +200,7 @@ def memory_over_shapes(scene: Scene, device: str) -> dict[str, list[float]]:
 
 
 def _memory(device: torch.device) -> tuple[float, float]:
-    if device.type != "cuda":
+    if device.type == "cpu":
         return memory()[0], memory()[0]
-    torch.cuda.synchronize()
-    return torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
+    finish(device)
+    return gpu().memory_allocated(), gpu().memory_reserved()

@@ -20,6 +20,7 @@ from engine.settings.shared import DeviceConfig
 
 CPU_MICRO_BATCH_TOKENS = 2048  # activations of small models stay in the cache; measured best of 512 to 4,096
 CUDA_MICRO_BATCH_TOKENS = 65536
+GPU = "cuda"  # the GPUs that are computed on, as torch and the settings call them
 TORCH, ONEDNN = "torch", "oneDNN"  # what multiplies float32 matrices on a CPU: torch itself (MKL), or oneDNN
 
 
@@ -45,21 +46,48 @@ class Device:
 
     def memory(self) -> dict[str, float]:
         """Return {"memory_bytes": taken on the GPU}, without waiting for it; nothing on a CPU."""
-        if self.device.type != "cuda":
+        if self.device.type == "cpu":
             return {}
-        return {"memory_bytes": float(torch.cuda.memory_allocated(self.device))}
+        return {"memory_bytes": float(gpu().memory_allocated(self.device))}
 
     def describe(self) -> str:
         """Return a few words for the status bar, such as "CPU · 2 cores"."""
-        if self.device.type == "cuda":
-            return f"{torch.cuda.get_device_name(self.device)} · {str(self.precision).removeprefix('torch.')}"
+        if self.device.type != "cpu":
+            return f"{gpu().get_device_name(self.device)} · {str(self.precision).removeprefix('torch.')}"
         cores = _cpu_words(self.num_threads)
         return cores if self.precision == torch.float32 else f"{cores} · bfloat16"
 
 
+def gpu() -> Any:
+    """Return torch's module of the GPUs that are computed on; nothing else asks one of them by its kind."""
+    return torch.get_device_module(GPU)
+
+
+def place_of(asked: str) -> torch.device:
+    """Return where a setting of `DeviceConfig.device` computes here: on a GPU, if it may and there is one."""
+    return torch.device(GPU if asked != "cpu" and gpu().is_available() else "cpu")
+
+
+def setting_of(device: torch.device) -> str:
+    """Return what the setting of a device is."""
+    return "cpu" if device.type == "cpu" else "cuda"
+
+
+def finish(device: torch.device) -> None:
+    """Wait until a GPU has done what it was asked for; a CPU is never behind."""
+    if device.type != "cpu":
+        gpu().synchronize(device)
+
+
+def release(device: torch.device) -> None:
+    """Let go of a GPU's memory that is kept for tensors to come."""
+    if device.type != "cpu":
+        gpu().empty_cache()
+
+
 def check_device(config: DeviceConfig) -> None:
     """Refuse a device or precision this machine does not have. Raises: ConfigError naming the field."""
-    if config.device == "cuda" and not torch.cuda.is_available():
+    if config.device == "cuda" and not gpu().is_available():
         raise ConfigError(
             marked("engine", "device is cuda, but PyTorch finds no GPU here. Use auto or cpu."),
             field="device",
@@ -78,14 +106,15 @@ def open_device(config: DeviceConfig) -> Device:
     num_threads = config.num_threads or max(1, num_cores() // beside)
     if torch.get_num_threads() != num_threads:
         torch.set_num_threads(num_threads)
-    if config.device == "cpu" or not torch.cuda.is_available():
+    place = place_of(config.device)
+    if place.type == "cpu":
         tokens = config.micro_batch_tokens or CPU_MICRO_BATCH_TOKENS
         kind = torch.bfloat16 if config.precision == "bfloat16" else torch.float32
-        return Device(torch.device("cpu"), kind, num_threads, tokens, usable_kernels(config.kernels))
+        return Device(place, kind, num_threads, tokens, usable_kernels(config.kernels))
     # TF32 stays as it was found: it is one switch for the whole process, and float32 is to mean float32
     bf16 = config.precision != "float32" and has_bfloat16(config)
     tokens = config.micro_batch_tokens or CUDA_MICRO_BATCH_TOKENS
-    return Device(torch.device("cuda"), torch.bfloat16 if bf16 else torch.float32, num_threads, tokens)
+    return Device(place, torch.bfloat16 if bf16 else torch.float32, num_threads, tokens)
 
 
 @contextmanager
@@ -101,9 +130,9 @@ def same_threads() -> Iterator[None]:
 
 def has_bfloat16(config: DeviceConfig) -> bool:
     """Whether what these settings compute on multiplies bfloat16 itself; older GPUs only emulate it."""
-    if config.device == "cpu" or not torch.cuda.is_available():
+    if place_of(config.device).type == "cpu":
         return cpu_has_bfloat16()
-    return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return bool(gpu().is_bf16_supported(including_emulation=False))
 
 
 @contextmanager
@@ -114,7 +143,7 @@ def _on_gpu(precision: torch.dtype) -> Iterator[None]:
     before = torch.backends.cuda.cudnn_sdp_enabled()
     torch.backends.cuda.enable_cudnn_sdp(False)
     try:
-        with torch.autocast("cuda", precision):
+        with torch.autocast(GPU, precision):
             yield
     finally:
         torch.backends.cuda.enable_cudnn_sdp(before)
@@ -196,7 +225,7 @@ _flops = 1e11  # of a CPU, until warm_up has measured it
 
 def flops_estimate(config: DeviceConfig) -> float:
     """Return roughly how many operations a second training reaches here, for predictions of time."""
-    return 1e14 if config.device != "cpu" and torch.cuda.is_available() else _flops
+    return _flops if place_of(config.device).type == "cpu" else 1e14
 
 
 def busy() -> float:
@@ -238,13 +267,13 @@ def too_long_for_memory(length: int) -> UserError:
 
 def has_gpu() -> bool:
     """Whether `auto` means a GPU here."""
-    return torch.cuda.is_available()
+    return bool(gpu().is_available())
 
 
 def describe_device() -> str:
     """Return what `auto` means here, in a few words: "CPU · 2 cores", or the GPU's name."""
     if has_gpu():
-        return torch.cuda.get_device_name()
+        return str(gpu().get_device_name())
     return _cpu_words(num_cores())
 
 

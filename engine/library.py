@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from engine.device import same_threads
+from engine.device import same_threads, setting_of
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Finished, result_of
 from engine.inspect.attention.weights import AttentionMaps
@@ -189,7 +189,7 @@ def evaluate(
     """
     config = with_values(FineTuneConfig(), {"data": str(data), **columns})
     if isinstance(folder, LoadedModel):
-        device, folder = folder.device.type, folder.folder
+        device, folder = setting_of(folder.device), folder.folder
     return result_of(evaluate_file(model_named(folder), config.data, device), hear).evaluated.metrics
 
 
@@ -209,7 +209,7 @@ def _answering_open(model: LoadedModel) -> Callable[[Mapping[str, Any]], dict[st
     kind = task_of(model.folder)
     if isinstance(kind, OfRows):
         return partial(kind.answer, model.predictor())
-    return _answering(model.folder, model.device.type, str(stamps(model.folder)))
+    return _answering(model.folder, setting_of(model.device), str(stamps(model.folder)))
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from engine.device import Device
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.family.members import SEP
+from engine.text.batch import on_device
 from engine.train.task import Measures, StepMeans
 
 
@@ -27,7 +28,7 @@ class StreamRows:
 
     def to(self, device: torch.device) -> StreamRows:
         """Return it on a device."""
-        return StreamRows(self.ids.to(device), self.num_tokens)
+        return StreamRows(on_device(self.ids, device), self.num_tokens)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from engine.device import check_device, computing, open_device
+from engine.device import check_device, computing, open_device, place_of, setting_of
 from engine.errors import ModelError, Sentence, UserError, marked
 from engine.events import Event, Progress, result_of
 from engine.files import open_regular, reading
@@ -204,7 +204,7 @@ class LoadedModel:
         else:
             template = marked("engine", "{folder} is being written to. Open it when that has ended.")
             raise ModelError(template, folder=folder)
-        ready = torch.device("cuda" if device != "cpu" and torch.cuda.is_available() else "cpu")
+        ready = place_of(device)
         for part in subject._parts:
             part.to(ready)
         return subject
@@ -356,7 +356,7 @@ class LoadedModel:
         if self.classifier is None:
             # labels side by side, or a number, are read from the folder again
             return of_rows(task_of(self.folder)).predictor(self.folder)
-        device = open_device(DeviceConfig(device=self.device.type))
+        device = open_device(DeviceConfig(device=setting_of(self.device)))
         found: HeadedModel[HeadedEncoder] = HeadedModel(
             self.folder, self.classifier, self.wordpiece, self.info, device
         )

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from engine.device import gpu
 from engine.model.families.shape import Shape
 from engine.model.fused_attention import attend, serves
 from engine.model.kernels import Linear, is_low, linear
@@ -202,9 +203,9 @@ class Attention(nn.Module):
 
 def _has_varlen(qkv: Tensor, dropout_p: float) -> bool:
     """Whether torch's packed kernel can serve: CUDA from Ampere on, half precision, no attention dropout."""
-    if not qkv.is_cuda or qkv.dtype not in (torch.float16, torch.bfloat16) or dropout_p:
+    if qkv.is_cpu or qkv.dtype not in (torch.float16, torch.bfloat16) or dropout_p:
         return False
-    return torch.cuda.get_device_capability(qkv.device) >= (8, 0)
+    return bool(gpu().get_device_capability(qkv.device) >= (8, 0))
 
 
 def of_rows(hidden: Tensor, bounds: Packing, rows: Rows) -> Tensor:

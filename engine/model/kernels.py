@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.device import ONEDNN, cpu_kernels, is_bfloat16, onednn
+from engine.device import ONEDNN, cpu_kernels, gpu, is_bfloat16, onednn
 from engine.model.chunked_loss import chunked_cross_entropy
 
 # N rows, K inputs, M outputs of a linear layer; V words of a vocabulary, D width
@@ -275,7 +275,7 @@ def linear_cross_entropy(
             hidden, weight, bias, targets, gradients
         )
         return result
-    if hidden.is_cuda and len(hidden) and hidden.dtype != torch.float64:
+    if not hidden.is_cpu and len(hidden) and hidden.dtype != torch.float64:
         return chunked_cross_entropy(hidden, weight, bias, targets)
     logits = F.linear(hidden, weight, bias)
     logits = logits if logits.dtype == torch.float64 else logits.float()
@@ -292,14 +292,14 @@ class Noise:
         self._bits = np.random.Generator(np.random.SFC64())
 
     def seed(self, *numbers: int) -> None:
-        """Start over from these numbers, here and in torch's own generators (used on CUDA)."""
+        """Start over from these numbers, here and in torch's own generators (used on a GPU)."""
         self._bits = np.random.Generator(np.random.SFC64(numbers))
         seed = int(self._bits.integers(2**63))
         torch.default_generator.manual_seed(
             seed
         )  # torch.manual_seed notes the stack for each GPU not begun: 0.8 ms
-        if torch.cuda.is_initialized():
-            torch.cuda.manual_seed_all(seed)
+        if gpu().is_initialized():
+            gpu().manual_seed_all(seed)
 
     def keep_mask(self, shape: torch.Size, p: float, dtype: torch.dtype = torch.float32) -> Tensor:
         """Return a tensor of 0 with probability p (to 1 in 65,536) and 1 elsewhere."""

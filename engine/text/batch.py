@@ -78,9 +78,7 @@ class Bounds:
 
     def _moved(self, numbers: np.ndarray) -> torch.Tensor:
         """Return numbers on the batch's device; the host does not wait for a GPU."""
-        moved = on_device(torch.from_numpy(numbers), self.device)
-        assert moved is not None
-        return moved
+        return on_device(torch.from_numpy(numbers), self.device)
 
     @cached_property
     def firsts(self) -> torch.Tensor:
@@ -176,9 +174,9 @@ class Batch(PackedRows):
     chosen: torch.Tensor | None = None
 
 
-def on_device(tensor: torch.Tensor | None, device: torch.device) -> torch.Tensor | None:
+def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Return a host tensor on a device; a GPU takes it while the host goes on."""
-    if tensor is None or device.type == "cpu":
+    if device.type == "cpu":
         return tensor
     return tensor.pin_memory().to(device, non_blocking=True)
 

@@ -239,7 +239,7 @@ def noting(task: Iterator[Event], note: Callable[[Noted], None]) -> Generator[Ev
 def placed(model: AnyModel, config: DeviceConfig, device: Device) -> AnyModel:
     """Return a model on the device that a run computes on, compiled where the settings ask for it."""
     model.to(device.device)
-    if config.compile and device.device.type == "cuda" and isinstance(model, HeadedEncoder | PreTraining):
+    if config.compile and device.device.type != "cpu" and isinstance(model, HeadedEncoder | PreTraining):
         compile_blocks(model.bert)
     return model
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from engine.device import Device, is_out_of_memory, too_long_for_memory
+from engine.device import Device, is_out_of_memory, release, setting_of, too_long_for_memory
 from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Evaluated, Event, Noted, Pinned, Saved, Started, Step
 from engine.model.kernels import Dropout, Noise
@@ -169,7 +169,7 @@ class Loop:
     def train(self) -> Iterator[Event]:
         """Train to the end, or until stopped early. Closed at a yield, it saves and ends."""
         self.model.train()
-        kind = self.device.device.type
+        kind = setting_of(self.device.device)
         with ExitStack() as ends:
             if kind in WRITTEN_BESIDE and self.ranks.is_first:
                 self._writer = Writer()
@@ -311,8 +311,7 @@ class Loop:
     def _halve(self, taken: Any) -> Sentence:
         """Make micro-batches smaller after memory ran out; the step stays what it was."""
         self.optimizer.clear()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        release(self.device.device)
         lengths = self.feed.lengths(taken)
         now = min(self.device.micro_batch_tokens, int(lengths.sum()))
         if now <= int(lengths.max()):

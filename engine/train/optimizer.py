@@ -119,7 +119,7 @@ class Optimizer:
         touched = self._scatter()
         norm = self._clip(touched)
         is_lost = ~norm.isfinite() if loss is None else ~(norm.isfinite() & loss.isfinite())
-        if is_lost.is_cuda:
+        if not is_lost.is_cpu:
             self._move(learning_rate, is_lost.float())
         elif not is_lost:  # a CPU is never behind; telling its kernel costs small models a tenth of a step
             self._move(learning_rate, None)
@@ -191,7 +191,7 @@ class Optimizer:
         if not self._max_norm:
             return norm
         factor = (self._max_norm / (norm + 1e-6)).clamp(max=1.0)
-        if norm.is_cuda:
+        if not norm.is_cpu:
             torch._foreach_mul_(grads, factor)  # no look at its value: that would wait for the GPU
         elif factor < 1.0:
             torch._foreach_mul_(grads, factor)

@@ -13,9 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from engine.device import Device, flops_estimate
+from engine.device import Device, finish, flops_estimate
 from engine.errors import Sentence, marked
 from engine.events import Event, Noted, Progress
 from engine.model.bert import Bert
@@ -263,8 +261,7 @@ def _one_step(
             loss, _ = task.loss(model, part.to(device.device), totals)
         loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step(1e-6)
-    if device.device.type == "cuda":
-        torch.cuda.synchronize()
+    finish(device.device)
 
 
 def fitted(full: Epochs, minutes: float, pace: Pace) -> TimedEpochs:

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.device import Device, open_device
+from engine.device import Device, gpu, open_device, setting_of
 from engine.errors import ConfigError, RunError, UserError, marked
 from engine.events import Beat, Event
 from engine.settings.shared import DeviceConfig
@@ -125,7 +125,7 @@ class _Together(Ranks):
 
     def check(self, device: Device) -> None:
         beside = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-        if device.device.type == "cuda" and beside > torch.cuda.device_count():
+        if device.device.type != "cpu" and beside > gpu().device_count():
             raise ConfigError(
                 marked(
                     "engine",
@@ -134,7 +134,7 @@ class _Together(Ranks):
                 ),
                 field="device",
                 count=beside,
-                gpus=torch.cuda.device_count(),
+                gpus=gpu().device_count(),
             )
 
     def told(self, config: DeviceConfig) -> Generator[Event, None, Device]:
@@ -158,9 +158,9 @@ class _Together(Ranks):
             time.sleep(_LOOK_S)
         from torch.distributed.distributed_c10d import PrefixStore
 
-        on_gpu = device.device.type == "cuda"
+        on_gpu = device.device.type != "cpu"
         if on_gpu:
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+            gpu().set_device(int(os.environ.get("LOCAL_RANK", "0")))
         self._dist.init_process_group(
             "nccl" if on_gpu else "gloo",
             store=PrefixStore("cloze/group", self._store),
@@ -236,7 +236,7 @@ class _Together(Ranks):
 
     def total(self, values: Tensor) -> Tensor:
         summed = values.detach().to(torch.float64, copy=True)
-        self._dist.all_reduce(summed, group=None if values.is_cuda else self._control)
+        self._dist.all_reduce(summed, group=self._control if values.is_cpu else None)
         return summed.to(values.dtype)
 
     def agreed(self, value: float) -> float:
@@ -297,7 +297,7 @@ def check_alone() -> None:
 def settled(device: Device) -> dict[str, Any]:
     """Return what the others need to open a device like this one, as values of `DeviceConfig`."""
     return {
-        "device": device.device.type,
+        "device": setting_of(device.device),
         "precision": str(device.precision).removeprefix("torch."),
         "kernels": device.kernels,
         "num_threads": device.num_threads,

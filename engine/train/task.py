@@ -135,9 +135,7 @@ def cross_entropy(
 @lru_cache(maxsize=8)
 def weights_on(weights: tuple[float, ...], device: torch.device) -> Tensor:
     """Return what each label counts, (C,), on a device; made once, so that no step waits for it."""
-    moved = on_device(torch.tensor(weights), device)
-    assert moved is not None
-    return moved
+    return on_device(torch.tensor(weights), device)
 
 
 def scored(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import torch
+from typing import Any
+
 from torch import Tensor
+
+from engine.device import gpu
 
 
 class Underway:
@@ -14,16 +17,15 @@ class Underway:
 
     def __init__(self, values: Tensor) -> None:
         self._values = values.detach().double()
-        self._arrival: torch.cuda.Event | None = None
-        if values.is_cuda:
-            host = torch.empty(values.shape, dtype=torch.float64, pin_memory=True)
-            self._values = host.copy_(self._values, non_blocking=True)
-            self._arrival = torch.cuda.Event()
+        self._arrival: Any = None
+        if not values.is_cpu:
+            self._values = self._values.to("cpu", non_blocking=True)  # pinned, so that nobody waits for it
+            self._arrival = gpu().Event()
             self._arrival.record()
 
     def has_arrived(self) -> bool:
         """Whether they can be read without waiting."""
-        return self._arrival is None or self._arrival.query()
+        return self._arrival is None or bool(self._arrival.query())
 
     def read(self) -> Tensor:
         """Return them, float64 on the CPU, and wait for them if they have not arrived."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from engine import device
 from engine.device import check_device, open_device
 from engine.errors import ConfigError
 from engine.settings.shared import DeviceConfig
@@ -31,6 +32,12 @@ def pretend_gpu(monkeypatch: pytest.MonkeyPatch, major: int, minor: int) -> None
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", is_bf16_supported)
+
+
+def test_the_emulated_gpu_of_other_tests_is_none_of_this_process() -> None:
+    assert torch._C._get_privateuse1_backend_name() == "privateuseone"
+    assert not hasattr(torch, "emulated") and device.GPU == "cuda"
+    assert device.place_of("cpu") == torch.device("cpu") and device.setting_of(torch.device("xpu")) == "cuda"
 
 
 @pytest.mark.parametrize("found", ["highest", "high"])

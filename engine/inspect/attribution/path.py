@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.device import is_out_of_memory, too_long_for_memory
+from engine.device import gpu, is_out_of_memory, too_long_for_memory
 from engine.errors import UserError, marked
 from engine.inspect.attention.weights import free_bytes
 from engine.inspect.attribution.target import PROBABILITY, TargetOnText, logits_of, measured
@@ -167,7 +167,7 @@ def _inputs_alone(subject: LoadedModel) -> Iterator[None]:
 
 def _num_at_once(subject: LoadedModel, num_tokens: int) -> int:
     """Return how many points go through the model together: as many as are quick and fit in memory."""
-    free = torch.cuda.mem_get_info()[0] if subject.device.type == "cuda" else free_bytes()
+    free = free_bytes() if subject.device.type == "cpu" else gpu().mem_get_info()[0]
     wanted = max(1, TOKENS_AT_ONCE // num_tokens)
     if free is None:
         return wanted

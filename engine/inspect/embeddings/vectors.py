@@ -236,7 +236,7 @@ def embed(
 
 def tokens_at_once(subject: LoadedModel) -> int:
     """Return how many tokens go through a model together."""
-    return CUDA_MICRO_BATCH_TOKENS if subject.device.type == "cuda" else CPU_MICRO_BATCH_TOKENS
+    return CPU_MICRO_BATCH_TOKENS if subject.device.type == "cpu" else CUDA_MICRO_BATCH_TOKENS
 
 
 def states(bert: Bert, batch: Batch, highest: int) -> Iterator[tuple[int, Tensor]]:

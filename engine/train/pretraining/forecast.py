@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 import torch
 
-from engine.device import Device, open_device
+from engine.device import Device, finish, open_device
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.bert import Bert, initialize
@@ -171,8 +171,7 @@ def _one_step(
             loss, _ = task.loss(model, part, task.count([part] * num_parts))
         loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step(1e-6)
-    if device.device.type == "cuda":
-        torch.cuda.synchronize()
+    finish(device.device)
     return (time.perf_counter() - began) * budget.batch_tokens / (num_parts * per_part)
 
 

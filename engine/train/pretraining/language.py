@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.device import Device, is_out_of_memory, too_long_for_memory
+from engine.device import Device, is_out_of_memory, release, too_long_for_memory
 from engine.errors import marked
 from engine.events import Event, Progress
 from engine.model.heads import PreTraining, PreTrainingOutput
@@ -124,8 +124,7 @@ class LanguageModel:
                     raise
                 if num_examples == 1:
                     raise too_long_for_memory(batch.num_tokens) from error
-            if device.device.type == "cuda":
-                torch.cuda.empty_cache()
+            release(device.device)
         first, second = batch.halves(ROW_MULTIPLE)
         tally = self._tallied(model, first, totals, device)
         return tally + self._tallied(model, second, totals, device)

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from engine.device import TORCH, Device, has_bfloat16, open_device
+from engine.device import TORCH, Device, gpu, has_bfloat16, open_device
 from engine.errors import Sentence, UserError, marked
 from engine.model.config import BertConfig, count_parameters
 from engine.settings.setting import check, convert, types_of
@@ -38,7 +38,7 @@ def as_before(
     check(wanted)  # it may have been edited
     if checkpoint is not None:  # smaller, where memory ran out on the way
         wanted = replace(wanted, micro_batch_tokens=int(checkpoint.state["micro_batch_tokens"]))
-    if wanted.device == "cuda" and not torch.cuda.is_available():
+    if wanted.device == "cuda" and not gpu().is_available():
         wanted = replace(wanted, device="cpu", precision="float32")
     if not has_bfloat16(wanted):
         wanted = replace(wanted, precision="auto")

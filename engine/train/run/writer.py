@@ -7,10 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from engine.device import is_out_of_memory
+from engine.device import gpu, is_out_of_memory
 
 
 class Writer:
@@ -53,18 +52,18 @@ class Snapshot:
         self.tensors = {
             name: _copied(value.detach()) if is_copied else value.detach() for name, value in tensors.items()
         }
-        self._made: torch.cuda.Event | None = None
-        if is_copied and any(value.is_cuda for value in self.tensors.values()):
-            self._made = torch.cuda.Event()
+        self._made: Any = None
+        if is_copied and not all(value.is_cpu for value in self.tensors.values()):
+            self._made = gpu().Event()
             self._made.record()
 
     def reading(self) -> AbstractContextManager[Any]:
         """Return a context in which they are read beside what the GPU computes, not behind it."""
         if self._made is None:
             return nullcontext()
-        stream = torch.cuda.Stream()
+        stream = gpu().Stream()
         stream.wait_event(self._made)
-        return torch.cuda.stream(stream)
+        return gpu().stream(stream)  # type: ignore[no-any-return]
 
 
 def _copied(value: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from engine.errors import marked
 from engine.events import Progress, Steps
 from engine.model.heads import SequenceClassifier, on_batch
 from engine.model.kernels import ROW_MULTIPLE
-from engine.text.batch import EncodedRows, by_length, collate
+from engine.text.batch import EncodedRows, by_length, collate, on_device
 from engine.train.optimizer import Optimizer, learning_rate_at
 from engine.train.ways.names import LEAST_STEPS, PAIRS
 from engine.train.ways.regression import Labels
@@ -48,11 +48,12 @@ def teach_pairs(
         places, which = np.unique(np.concatenate([left, right]), return_inverse=True)
         order = np.argsort(-rows.lengths[places], kind="stable")
         batch = collate(rows, places[order], device.device, ROW_MULTIPLE)
-        back = torch.from_numpy(np.argsort(order)[which]).to(device.device)
+        back = on_device(torch.from_numpy(np.argsort(order)[which]), device.device)
         with device.autocast():
             one, other = model.means_of(batch)[-1][back].float().chunk(2)
-        same = torch.from_numpy((targets[left] == targets[right]).astype(np.float32)).to(device.device)
-        return nn.functional.mse_loss(nn.functional.cosine_similarity(one, other), same)
+        same = torch.from_numpy((targets[left] == targets[right]).astype(np.float32))
+        likeness = nn.functional.cosine_similarity(one, other)
+        return nn.functional.mse_loss(likeness, on_device(same, device.device))
 
     yield from _steps(model.bert, loss, LEAST_STEPS, rate, marked("engine", "Learning from pairs"))
 
@@ -96,7 +97,8 @@ def teach_classifier(
         batch = collate(rows, some, device.device, ROW_MULTIPLE)
         with device.autocast():
             logits = on_batch(model, batch).float()
-        return nn.functional.cross_entropy(logits, torch.from_numpy(targets[some]).to(device.device))
+        labels = on_device(torch.from_numpy(targets[some]), device.device)
+        return nn.functional.cross_entropy(logits, labels)
 
     yield from _steps(model, loss, num_steps, rate, marked("engine", "Learning with all weights"))
 

@@ -220,7 +220,7 @@ def test_the_kernel_serves_only_half_precision_without_dropout_on_a_gpu_that_has
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def asked(dtype: torch.dtype = torch.bfloat16) -> Any:
-        return SimpleNamespace(is_cuda=True, dtype=dtype, device=torch.device("cuda"))
+        return SimpleNamespace(is_cpu=False, dtype=dtype, device=torch.device("cuda"))
 
     for capability, serves in (((7, 0), False), ((7, 5), False), ((8, 0), True), ((8, 9), True)):
         monkeypatch.setattr(torch.cuda, "get_device_capability", lambda *_, found=capability: found)

@@ -51,7 +51,7 @@ class OnFullDevice:
     """A tensor on a device that has no room for another one."""
 
     def __init__(self, value: torch.Tensor) -> None:
-        self.value, self.device, self.is_cuda = value, torch.device("cuda"), False
+        self.value, self.device = value, torch.device("cuda")
 
     def detach(self) -> OnFullDevice:
         return self
