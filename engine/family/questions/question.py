@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from engine.errors import UserError, marked
 from engine.events import Steps
+from engine.own_process import command_words
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -98,7 +99,7 @@ class FamilyQuestion(Generic[T]):
 
     def command(self) -> str:
         """Return the line that asks this without the window."""
-        line = ["python", "-m", "engine", "family-ask", "--family", str(self.folder)]
+        line = [*command_words(), "family-ask", "--family", str(self.folder)]
         return shlex.join([*line, *self.arguments()])
 
 
