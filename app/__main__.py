@@ -12,15 +12,20 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from app.system_check import or_what_is_missing, why_no_window
-from engine.own_process import run_as_module
+from engine.own_process import command_words, run_as_module
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; 2 for what a person can mend."""
-    if run_as_module(sys.argv[1:] if arguments is None else arguments):
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if run_as_module(given):
         return 0
+    if given[:1] == ["engine"]:
+        from engine.commands.command_line import main as run_command
+
+        return run_command(given[1:])
     parser = _parser()
-    chosen, rest = parser.parse_known_args(arguments)
+    chosen, rest = parser.parse_known_args(given)
     if chosen.file == "demo":
         from app.demo.command import run
 
@@ -38,14 +43,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="cloze",
         description="A desktop workbench for BERT. Without an argument it opens its window.",
-        epilog="The same work without a window: python -m engine --help",
+        epilog=f"The same work without a window: {' '.join(command_words())} --help",
     )
     parser.add_argument(
         "file",
         nargs="?",
-        metavar="FILE | demo",
-        help="a table to open (CSV, JSON lines, Excel, SQLite and more), or a model folder; "
-        "demo: train a small model on sample data, with a window or without one",
+        metavar="FILE | demo | engine",
+        help="a table (CSV, JSON lines, Excel, SQLite and more), lecture (.cloze) or model folder to open; "
+        "demo: train a small model on sample data, with a window or without one; "
+        "engine COMMAND: work without a window",
     )
     parser.add_argument(
         "--page",

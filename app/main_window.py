@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QMainWindow, QStyle, QWidget
 
 from app import words
 from app.dialogs import LEAST_SIZE, ClosingDialog, HelpDialog, SettingsButton, SettingsDialog
+from app.lectures.lecture import SUFFIX
 from app.lectures.menu import LectureButton
 from app.look import theme
 from app.look.banner import Banner
@@ -350,7 +351,10 @@ class MainWindow(QMainWindow):
         reopen_table(self.session)
 
     def open_file(self, path: Path | str) -> None:
-        """Open a table on the Data page, or choose a model when it is a model's folder."""
+        """Open a table on the Data page, show a lecture, or choose a model when it is a model's folder."""
+        if Path(path).suffix.lower() == SUFFIX:
+            self.show_lecture(Path(path))
+            return
         if (Path(path) / "config.json").is_file():
             self.show_page("finetune", RunPageState())
             self.session.model.choose(str(path))

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from engine.own_process import command_words, is_packaged
+
 # library -> (Debian and Ubuntu, Fedora); what is not listed is named by its file
 PACKAGES = {
     "libEGL.so.1": ("libegl1", "libglvnd-egl"),
@@ -64,10 +66,11 @@ def why_no_window() -> str:
 
 def no_display(why: str) -> str:
     """Return why there is no window, and what works without one."""
+    engine = " ".join(command_words())
     return (
         f"cloze: {why} Without a window, use `cloze demo`, "
-        "or `python -m engine finetune --data FILE --text COLUMN --label COLUMN --model DIR --run DIR` "
-        "(see `python -m engine --help`)."
+        f"or `{engine} finetune --data FILE --text COLUMN --label COLUMN --model DIR --run DIR` "
+        f"(see `{engine} --help`)."
     )
 
 
@@ -126,7 +129,7 @@ def missing_libraries(platform: str = "") -> list[str]:
 
 def lacking(files: Sequence[Path]) -> list[str]:
     """Return the libraries that the loader does not find for these files."""
-    ldd = shutil.which("ldd")
+    ldd = None if is_packaged() else shutil.which("ldd")  # it does not know what a packaged program brings
     there = [str(file) for file in files if file.exists()]
     if ldd is None or not there:
         return [name for file in there for name in _lacking_one(file)]

@@ -24,6 +24,11 @@ def command_of(module: str, *arguments: str) -> list[str]:
     return [sys.executable, *start, module, *arguments]
 
 
+def command_words() -> list[str]:
+    """Return what a person types before a command's name: in a packaged program there is no Python."""
+    return ["cloze", "engine"] if is_packaged() else ["python", "-m", "engine"]
+
+
 def environment_of(**more: str) -> dict[str, str]:
     """Return the environment in which `command_of` finds this program's packages and speaks its language, and
     more variables.

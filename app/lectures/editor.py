@@ -12,7 +12,7 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QListWidget, QMessageBox, QSplitter, QWidget
 
 from app import words
-from app.lectures.lecture import LONGEST_SENTENCE, LONGEST_TITLE, SUFFIX, Scene
+from app.lectures.lecture import BEFORE, LONGEST_SENTENCE, LONGEST_TITLE, SUFFIX, Scene
 from app.lectures.open_lecture import OpenLecture
 from app.look.files import ask_file, ask_save
 from app.look.inputs import LineEdit, TextEdit
@@ -308,7 +308,7 @@ class LectureEditor(QDialog):
             self._current.open,
             name="lecture_open_dialog",
             start=recent[0].parent if recent else Path.home(),
-            filters=[self.tr("Lectures (*{suffix})").format(suffix=SUFFIX)],
+            filters=[self.tr("Lectures (*{suffix})").format(suffix=f"{SUFFIX} *{BEFORE}")],
         )
 
     def ask_to_leave(self, call: Callable[[], object]) -> None:

@@ -18,7 +18,7 @@ from engine.files import read_json_object
 from engine.language import ENGLISH
 
 FORMAT, VERSION = "cloze-lecture", 1
-SUFFIX = ".json"
+SUFFIX, BEFORE = ".cloze", ".json"  # BEFORE: how files of earlier versions end
 MOST_BYTES = 40 * 2**20
 MOST_VALUES = 500_000
 MOST_SCENES, MOST_MODELS = 500, 20  # of a lecture, of a scene

@@ -15,7 +15,7 @@ from app.lectures import find
 from app.lectures.editor import LectureEditor, either
 from app.lectures.export_dialog import LectureExportDialog
 from app.lectures.keep_dialog import KeepDialog
-from app.lectures.lecture import SUFFIX
+from app.lectures.lecture import BEFORE, SUFFIX
 from app.lectures.open_lecture import OpenLecture
 from app.lectures.player import LecturePlayer, LectureWindow
 from app.look.error_dialog import show_error
@@ -171,7 +171,7 @@ class Lectures(QObject):
             lambda path: self.open(Path(path), starts=True),
             name="lecture_open_dialog",
             start=recent[0].parent if recent else Path.home(),
-            filters=[self.tr("Lectures (*{suffix})").format(suffix=SUFFIX)],
+            filters=[self.tr("Lectures (*{suffix})").format(suffix=f"{SUFFIX} *{BEFORE}")],
         )
 
     def export(self) -> None:

@@ -465,13 +465,13 @@ def ui_font(size_px: int = UI_SIZE, bold: bool = False) -> QFont:
 
 @cache
 def _ui_family() -> str:
-    """Return the family in the box where the system's interface font is a fallback; "": the system's.
+    """Return the family in the box where the system has no font, or a fallback alone; "": the system's.
 
     `CLOZE_FONT`, "inter" or "system", decides by hand.
     """
     wanted = os.environ.get("CLOZE_FONT", "")
     system = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).family()
-    if wanted == "system" or (wanted != "inter" and not system.startswith(FALLBACKS)):
+    if wanted == "system" or (wanted != "inter" and system and not system.startswith(FALLBACKS)):
         return ""
     loaded = [_load_font(path) for path in sorted(FONTS.glob("*.ttf"))]
     return OWN_FONT if loaded and all(loaded) else ""

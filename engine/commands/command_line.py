@@ -44,6 +44,7 @@ from engine.durable import write_text
 from engine.errors import UserError, marked
 from engine.events import Evaluated, Event, Noted
 from engine.language import COMMANDS, ENGLISH, known_language, languages, named_outside, said, speak, spoken
+from engine.own_process import command_words
 from engine.questions.compare import ComparisonQuestion
 from engine.questions.cost import CostQuestion
 from engine.questions.evaluate import EvaluationQuestion
@@ -168,7 +169,7 @@ def _write_no_more() -> None:
 def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     """Return the line that does this run without the window; settings at their defaults are left out."""
     values, defaults = values_of(config), values_of(FineTuneConfig())
-    words = ["python", "-m", "engine", "finetune"]
+    words = [*command_words(), "finetune"]
     chosen = [name for name in FINETUNE_FLAGS if values[name] != defaults[name]]
     words += _flags(values, chosen) + ["--run", str(run_dir)]
     words += ReadSettings.of(values).words()
@@ -302,7 +303,7 @@ class _Parser(argparse.ArgumentParser):
 def parser_of_commands() -> argparse.ArgumentParser:
     """Return the parser of all commands, in English."""
     parser = _Parser(
-        prog="python -m engine",
+        prog=" ".join(command_words()),
         description="Cloze without a window: pretrain, fine-tune, evaluate and use a BERT.",
     )
     parser.add_argument(

@@ -15,6 +15,7 @@ from engine.events import Steps
 from engine.export.targets.known import TARGETS
 from engine.export.targets.target import ExportTarget
 from engine.language import said, spoken
+from engine.own_process import command_words
 from engine.questions.flags import flag_of
 from engine.questions.how_read import data_config
 from engine.text.roles import ROLE_NAMES
@@ -92,7 +93,7 @@ def _int8(options: argparse.Namespace) -> int:
             print(said(marked("engine", "Kept: {path}"), path=small.keep()))
         else:
             small.drop()
-            line = ["python", "-m", "engine", "export", "--model", str(options.model)]
+            line = [*command_words(), "export", "--model", str(options.model)]
             line += ["--onnx", str(options.onnx)]
             line += ["--int8", "--keep", *(["--data", options.data] if options.data else [])]
             template = marked("engine", "Not kept. To keep it: {command}")

@@ -16,6 +16,7 @@ from engine.commands.screen import run_series, show, tell_kept
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
 from engine.language import COMMANDS, SpokenText, spoken
+from engine.own_process import command_words
 from engine.questions.flags import flag_of, flag_words
 from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
@@ -34,7 +35,7 @@ PIPELINE_FLAGS = (
 def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
     """Return the line that does this run without the window; settings at their defaults are left out."""
     values, defaults = values_of(config), values_of(PretrainConfig())
-    words = ["python", "-m", "engine", "pretrain", "--text", *values.pop("text").split("\n")]
+    words = [*command_words(), "pretrain", "--text", *values.pop("text").split("\n")]
     model = values.pop("model")
     size = model.removeprefix("new:")
     words += ["--size", size] if size != model else ["--model", model]
@@ -51,7 +52,7 @@ def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
 def pipeline_command(config: PipelineConfig, folder: Path) -> str:
     """Return the line that does this pipeline without the window; settings at their defaults are left out."""
     values, defaults = values_of(config), values_of(PipelineConfig())
-    words = ["python", "-m", "engine", "pipeline"]
+    words = [*command_words(), "pipeline"]
     for name in ("domain_text", "task_text"):
         places = [place for place in values.pop(name).split("\n") if place]
         words += [flag_of(name), *places] if places else []

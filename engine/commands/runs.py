@@ -15,6 +15,7 @@ from engine.commands.screen import print_json, show
 from engine.errors import UserError, captioned, marked, phrases, spanned
 from engine.events import Event, result_of
 from engine.language import heads, metric_name, said, spoken
+from engine.own_process import command_words
 from engine.questions.writing import aligned, percent
 from engine.runs import queue, sweep
 from engine.runs.facts import RunFacts, document_of, state_word, task_word
@@ -93,7 +94,7 @@ def _queue_add(options: argparse.Namespace) -> int:
     for job in queue.add(root, configs, name, halving=options.halving):
         print(job.number)
     if not queue.is_working(root):
-        command = f"python -m engine queue run --runs {shlex.quote(str(root))}"
+        command = f"{shlex.join(command_words())} queue run --runs {shlex.quote(str(root))}"
         print(said(marked("engine", "Work it off with: {command}"), command=command), file=sys.stderr)
     return 0
 

@@ -33,6 +33,7 @@ from engine.events import (
 )
 from engine.files import read_json_object
 from engine.language import metric_name, said, spoken
+from engine.own_process import command_words
 from engine.questions.writing import columns_of, percent
 from engine.train.metrics import interval_so_far, wilson_interval
 
@@ -297,7 +298,7 @@ def run_series(
 
 def tell_kept(folder: Path) -> None:
     """Tell how to go on with what a folder keeps."""
-    command = shlex.join(["python", "-m", "engine", "resume", str(folder.absolute())])
+    command = shlex.join([*command_words(), "resume", str(folder.absolute())])
     template = marked("engine", "Kept in {folder}. Continue with: {command}")
     print(said(template, folder=folder, command=command), file=sys.stderr)
 

@@ -17,6 +17,7 @@ from engine.family.members import ABOUT, MASK, NUM_SPECIALS, UNK, About, Member
 from engine.family.other import KnownVocabularies, OtherModel
 from engine.family.starts import before_training
 from engine.inspect.loaded_model import LoadedModel
+from engine.own_process import command_words
 from engine.settings.family import MEMBERS
 from engine.text.read_tokenizer import read_tokenizer
 from engine.text.tokenizer import Tokenizer
@@ -70,10 +71,11 @@ class Family:
             raise ModelError(
                 marked(
                     "engine",
-                    "There is no trained member of a family in {path}. Train one with: python -m "
-                    "engine family --text FILE --minutes 8 --out {path}",
+                    "There is no trained member of a family in {path}. Train one with: {command} "
+                    "family --text FILE --minutes 8 --out {path}",
                 ),
                 path=folder,
+                command=" ".join(command_words()),
             )
         wordpiece = read_tokenizer(next(iter(places.values())))
         members = dict[str, Member]()

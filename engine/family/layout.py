@@ -27,6 +27,7 @@ from engine.family.nnlm import NNLM
 from engine.family.word2vec import Word2Vec
 from engine.files import open_regular, read_json_object
 from engine.model.tensor_files import load_tensors, save_tensors
+from engine.own_process import command_words
 from engine.settings.config import from_toml, with_values
 from engine.settings.family import FamilyConfig
 from engine.text.tokenizer import Tokenizer
@@ -124,10 +125,9 @@ def has_unequal_starts(folder: Path) -> bool:
 def _settings(folder: Path) -> dict[str, Any]:
     if not is_family(folder):
         raise RunError(
-            marked(
-                "engine", "{path} is not a family: it has no {name}. Train one with: python -m engine family"
-            ),
+            marked("engine", "{path} is not a family: it has no {name}. Train one with: {command} family"),
             path=folder,
+            command=" ".join(command_words()),
             name=SETTINGS,
         )
     return from_toml(Path(folder) / SETTINGS)

@@ -41,6 +41,7 @@ from engine.family.verdicts import document_of as claims_document
 from engine.family.verdicts import judged_of
 from engine.family.word2vec import import_gensim
 from engine.files import read_json_object
+from engine.own_process import command_words
 from engine.settings.config import absolute, to_toml, values_of
 from engine.settings.family import FamilyConfig, members_of
 from engine.text.corpus.corpus import find_files
@@ -237,9 +238,10 @@ def _check_folder(config: FamilyConfig, folder: Path) -> None:
                 marked(
                     "engine",
                     "The family in {path} was started with other settings ({names}). Name a new "
-                    "folder, or continue it unchanged: python -m engine resume {path}",
+                    "folder, or continue it unchanged: {command} resume {path}",
                 ),
                 path=folder,
+                command=" ".join(command_words()),
                 names=other,
             )
     elif folder.is_dir() and any(one.name != LOCK for one in folder.iterdir()):

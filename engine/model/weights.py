@@ -53,6 +53,7 @@ from engine.model.own_encoder import (
 )
 from engine.model.source import StoredModel
 from engine.model.tensor_files import load_tensors, save_tensors
+from engine.own_process import command_words
 from engine.text.read_unigram import numbers_texts
 from engine.text.tokenizer import Tokenizer
 
@@ -302,10 +303,10 @@ def _no_config(folder: Path) -> ModelError:
     if file_in(folder, "bert_config.json") is not None:
         template = marked(
             "engine",
-            "{folder} holds a TensorFlow checkpoint, not a model folder. Convert it: python "
-            "-m engine convert {folder} --out DIR",
+            "{folder} holds a TensorFlow checkpoint, not a model folder. Convert it: "
+            "{command} convert {folder} --out DIR",
         )
-        return ModelError(template, folder=folder)
+        return ModelError(template, folder=folder, command=" ".join(command_words()))
     if inner is not None:
         template = marked("engine", "{folder} holds its model in {name}. Choose that folder.")
         return ModelError(template, folder=folder, name=inner)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 
 from engine.events import Event, Steps, result_of
 from engine.model.model_name import ModelName
+from engine.own_process import command_words
 from engine.questions.flags import Flag
 from engine.settings.setting import Setting, types_of
 from engine.settings.values import plain, read_value
@@ -143,7 +144,7 @@ class Question(Generic[Found]):
 
     def command(self) -> str:
         """Return the line that asks this without the window; what is at its default is left out."""
-        words, texts = ["python", "-m", "engine", self.name], list[str]()
+        words, texts = [*command_words(), self.name], list[str]()
         for field, flag in _flagged(type(self)):
             value = getattr(self, field.name)
             if value not in (field.default, None, ""):

@@ -28,6 +28,7 @@ from engine.files import read_json_object
 from engine.language import heads, metric_name, spoken
 from engine.model.info import read_info
 from engine.model.weights import read_config as read_shape
+from engine.own_process import command_words
 from engine.settings.config import from_toml, to_toml, with_values
 from engine.settings.finetune import SEEDS, AdaptConfig, FineTuneConfig
 from engine.train.adapt import FEATURE_RATE
@@ -226,9 +227,10 @@ def _check(config: FineTuneConfig, folder: Path) -> None:
             marked(
                 "engine",
                 "The comparison in {path} was begun with other settings. Name a new folder, or "
-                "continue it unchanged: python -m engine resume {path}",
+                "continue it unchanged: {command} resume {path}",
             ),
             path=folder,
+            command=" ".join(command_words()),
         )
     if not is_comparison(folder) and folder.is_dir() and any(one.name != LOCK for one in folder.iterdir()):
         raise RunError(

@@ -27,6 +27,7 @@ from engine.durable import PARTIAL, check_place, explained, sweep_partials, writ
 from engine.errors import ConfigError, DataError, RunError, Sentence, marked
 from engine.events import Event, Finished, Noted, Progress, Steps
 from engine.files import MOST_JSON, read_regular
+from engine.own_process import command_words
 from engine.settings.config import absolute, from_toml, to_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
@@ -114,9 +115,10 @@ def _check_folder(folder: Path, config: PipelineConfig) -> None:
                 marked(
                     "engine",
                     "The pipeline in {path} was begun with other settings ({names}). Name a new "
-                    "folder, or continue it unchanged: python -m engine resume {path}",
+                    "folder, or continue it unchanged: {command} resume {path}",
                 ),
                 path=folder,
+                command=" ".join(command_words()),
                 names=other,
             )
         return

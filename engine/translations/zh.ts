@@ -22475,8 +22475,8 @@ meaning | sentence colours it.</source>
         <translation>要读取的列：列名，或从 1 开始的编号。</translation>
     </message>
     <message>
-        <source>The comparison in {path} was begun with other settings. Name a new folder, or continue it unchanged: python -m engine resume {path}</source>
-        <translation>{path} 中的比较是用其他设置开始的。请指定新文件夹，或保持设置不变继续：python -m engine resume {path}</translation>
+        <source>The comparison in {path} was begun with other settings. Name a new folder, or continue it unchanged: {command} resume {path}</source>
+        <translation>{path} 中的比较是用其他设置开始的。请指定新文件夹，或保持设置不变继续：{command} resume {path}</translation>
     </message>
     <message>
         <source>The connection to {host} broke: {reason}. Continue later, or choose a mirror.</source>
@@ -22531,8 +22531,8 @@ meaning | sentence colours it.</source>
         <translation>{path} 中的家族来自早期版本，当时各成员的起点不同。可以向它提问，但不能继续训练。请训练一个新的。</translation>
     </message>
     <message>
-        <source>The family in {path} was started with other settings ({names}). Name a new folder, or continue it unchanged: python -m engine resume {path}</source>
-        <translation>{path} 中的家族是用其他设置开始的（{names}）。请指定新文件夹，或保持设置不变继续训练：python -m engine resume {path}</translation>
+        <source>The family in {path} was started with other settings ({names}). Name a new folder, or continue it unchanged: {command} resume {path}</source>
+        <translation>{path} 中的家族是用其他设置开始的（{names}）。请指定新文件夹，或保持设置不变继续训练：{command} resume {path}</translation>
     </message>
     <message>
         <source>The file ends within a character: its last byte is ignored. It may have been truncated.</source>
@@ -23011,8 +23011,8 @@ meaning | sentence colours it.</source>
         <translation>固定句子 {sentence!r} 需要一个掩码。请把正确的词放在方括号中，或写上 [MASK]。</translation>
     </message>
     <message>
-        <source>The pipeline in {path} was begun with other settings ({names}). Name a new folder, or continue it unchanged: python -m engine resume {path}</source>
-        <translation>{path} 中的流程是用其他设置开始的（{names}）。请指定新文件夹，或保持设置不变继续：python -m engine resume {path}</translation>
+        <source>The pipeline in {path} was begun with other settings ({names}). Name a new folder, or continue it unchanged: {command} resume {path}</source>
+        <translation>{path} 中的流程是用其他设置开始的（{names}）。请指定新文件夹，或保持设置不变继续：{command} resume {path}</translation>
     </message>
     <message>
         <source>The pooler and the last {count} of {layers} layers start from random weights.</source>
@@ -23723,8 +23723,8 @@ meaning | sentence colours it.</source>
         <translation>{path} 中没有 tokenizer.json，也没有 vocab.txt。请选择 BERT 模型的文件夹。</translation>
     </message>
     <message>
-        <source>There is no trained member of a family in {path}. Train one with: python -m engine family --text FILE --minutes 8 --out {path}</source>
-        <translation>{path} 中没有训练过的家族成员。请训练一个：python -m engine family --text FILE --minutes 8 --out {path}</translation>
+        <source>There is no trained member of a family in {path}. Train one with: {command} family --text FILE --minutes 8 --out {path}</source>
+        <translation>{path} 中没有训练过的家族成员。请训练一个：{command} family --text FILE --minutes 8 --out {path}</translation>
     </message>
     <message>
         <source>There is no vocab.txt next to {name}. Copy or download it as well.</source>
@@ -26579,8 +26579,8 @@ meaning | sentence colours it.</source>
         <translation>无法写入 {folder}：它是只读的。请选择其他文件夹。</translation>
     </message>
     <message>
-        <source>{folder} holds a TensorFlow checkpoint, not a model folder. Convert it: python -m engine convert {folder} --out DIR</source>
-        <translation>{folder} 中是 TensorFlow 检查点，不是模型文件夹。请先转换：python -m engine convert {folder} --out DIR</translation>
+        <source>{folder} holds a TensorFlow checkpoint, not a model folder. Convert it: {command} convert {folder} --out DIR</source>
+        <translation>{folder} 中是 TensorFlow 检查点，不是模型文件夹。请先转换：{command} convert {folder} --out DIR</translation>
     </message>
     <message>
         <source>{folder} holds a classifier without the pooler that it needs. Fine-tune it first.</source>
@@ -27491,8 +27491,8 @@ meaning | sentence colours it.</source>
         <translation>{path} 不是比较：它没有 {name}。</translation>
     </message>
     <message>
-        <source>{path} is not a family: it has no {name}. Train one with: python -m engine family</source>
-        <translation>{path} 不是家族：没有 {name}。请训练一个：python -m engine family</translation>
+        <source>{path} is not a family: it has no {name}. Train one with: {command} family</source>
+        <translation>{path} 不是家族：没有 {name}。请训练一个：{command} family</translation>
     </message>
     <message>
         <source>{path} is not a lecture of Cloze. Choose a file that was saved as one.</source>

@@ -14,7 +14,9 @@ from engine.errors import UserError
 from engine.events import result_of
 from engine.export.targets.transformers import TransformersFolder
 from engine.hub.asked import HubSettings
+from engine.model.model_name import ModelName
 from engine.own_process import AS_MODULE, MODULES, command_of, environment_of, run_as_module
+from engine.questions.tokenize import TokenizeQuestion
 from tests.fakes import model_folder
 
 
@@ -55,6 +57,23 @@ def test_a_packaged_program_asks_a_hub_and_exports_in_a_child(packaged: Path, tm
     target = TransformersFolder(model_folder(tmp_path / "model"), tmp_path / "out")
     found = result_of(events(asking("engine.export", target.to_line(), patience_s=10)))
     assert Path(found["path"], "config.json").is_file()
+
+
+@pytest.mark.slow
+def test_a_packaged_program_takes_commands_and_names_itself_in_what_it_says(
+    packaged: Path, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [packaged, "engine", "tokenize", "--model", str(model_folder(tmp_path / "model")), "a b"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0 and "[CLS]" in done.stdout, done.stderr
+    done = subprocess.run([packaged, "engine", "resum"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.endswith("See: cloze engine --help\n")
+    assert TokenizeQuestion(ModelName(tmp_path), "a").command().startswith("cloze engine tokenize")
 
 
 def test_only_the_programs_own_modules_are_started() -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from engine.errors import UserError, bracketed, clauses, marked, phrases
 from engine.events import Steps
 from engine.language import heads, said, spoken
+from engine.own_process import command_words
 
 if TYPE_CHECKING:
     from engine.family.ask import Family
@@ -121,7 +122,7 @@ class FamilyQuestion(Generic[T]):
 
     def command(self) -> str:
         """Return the line that asks this without the window."""
-        line = ["python", "-m", "engine", "family-ask", "--family", str(self.folder)]
+        line = [*command_words(), "family-ask", "--family", str(self.folder)]
         return shlex.join([*line, *self.arguments()])
 
 

@@ -147,6 +147,18 @@ def test_a_file_that_is_no_lecture_is_refused_in_a_sentence(
         read_lecture(tmp_path / "bad.json")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["told.cloze", "told.CLOZE"])
+def test_a_lecture_that_is_double_clicked_is_shown(
+    name: str, window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    write_lecture(tmp_path / name, Lecture("Told", (SCENE,)))
+    window.open_file(str(tmp_path / name))
+    qtbot.waitUntil(lambda: not window.lectures.current.is_reading)
+    assert window.lectures.current.lecture.title == "Told"
+    assert window.session.data.path is None
+
+
 def test_a_lecture_that_could_not_be_opened_again_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Save it as two"):
         write_lecture(tmp_path / "long.json", Lecture("L", (SCENE,) * 501))

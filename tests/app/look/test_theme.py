@@ -125,6 +125,7 @@ def test_the_font_in_the_box_stands_in_for_fallbacks_alone(
 ) -> None:
     for wanted, system, family in (
         ("", "DejaVu Sans", theme.OWN_FONT),
+        ("", "", theme.OWN_FONT),  # no font at all
         ("", "Segoe UI", ""),
         ("", "Cantarell", ""),
         ("system", "DejaVu Sans", ""),

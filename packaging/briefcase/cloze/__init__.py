@@ -1,0 +1,1 @@
+"""What Briefcase's starter runs: a module that is called as the program is."""
