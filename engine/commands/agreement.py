@@ -163,8 +163,8 @@ def _lines(found: Agreement, table: Table, cost: LabelCost | None) -> Iterator[s
     ]
     for name, measure in (
         (marked("table", "raw agreement"), found.raw),
-        (marked("table", "Cohen's kappa"), found.kappa),
-        (marked("table", "Krippendorff's alpha"), found.alpha),
+        (marked("table", "Cohen’s kappa"), found.kappa),
+        (marked("table", "Krippendorff’s alpha"), found.alpha),
     ):
         rows.append((*heads(name), *_said(measure)))
     yield from aligned(rows)

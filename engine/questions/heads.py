@@ -90,13 +90,13 @@ def _off_line(off: HeadsOff) -> str:
     low, high = off.difference.interval or (off.difference.value,) * 2
     template = marked(
         "engine",
-        "right masked words: {before:.3f} with all heads, {after:.3f} with {count} off; "
+        "masked words right: {before:.3f} with all heads, {after:.3f} with {count} off; "
         "difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}",
     )
     if off.asks == "labels":
         template = marked(
             "engine",
-            "right labels: {before:.3f} with all heads, {after:.3f} with {count} off; "
+            "labels right: {before:.3f} with all heads, {after:.3f} with {count} off; "
             "difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}",
         )
     less = off.difference

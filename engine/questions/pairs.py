@@ -67,7 +67,7 @@ class PairsQuestion(
         yield "\n".join(left_out[:MOST_LINES])
         share = f"{found.share:.3f}{between(found.interval)}"
         yield said(
-            marked("engine", "first sentence likelier  {share}  of {count:,} pairs"),
+            marked("engine", "first sentence more likely  {share}  of {count:,} pairs"),
             share=share,
             count=len(found.rows),
         )

@@ -78,7 +78,7 @@ class TemplatesQuestion(
             for cell, row in zip(grid.cells, grid.scores, strict=True):
                 yield cell.text
                 for target, one in zip(grid.targets, row, strict=True):
-                    template = marked("engine", "{value:+8.2f} beside its prior")
+                    template = marked("engine", "{value:+8.2f} compared with its prior")
                     corrected = "" if one.corrected is None else said(template, value=one.corrected)
                     yield f"  {padded(target, 20)}{one.score.probability:8.4f}  {corrected}".rstrip()
         compared = contrasts(found)

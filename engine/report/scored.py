@@ -127,7 +127,7 @@ def score_section(found: Scored, title: str = "") -> Section:
     blocks += [Said(text, level) for text, level in _remarks(found)]
     if found.baselines and report.is_of_classes:
         blocks.append(
-            charts.dots(spoken(marked("engine", "Accuracy beside simple ways")), list(_dots(found)))
+            charts.dots(spoken(marked("engine", "Accuracy compared with simple ways")), list(_dots(found)))
         )
         blocks.append(_baselines(found.baselines))
     return Section(title or spoken(marked("engine", "Score")), blocks, found.texts)

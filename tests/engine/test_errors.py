@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from engine.errors import WORD, ConfigError, DataError, Sentence, UserError, filled, marked
-from engine.language import COMMANDS
+from engine.language import COMMANDS, METRIC, TABLE
 from engine.train.loop import TrainingError
 
 ENGINE = Path(__file__).parents[2] / "engine"
-CONTEXTS = ("engine", WORD, COMMANDS, "list", "phrase", "clause", "sentence")
+SIGNS = ("list", "phrase", "clause", "sentence")
+CONTEXTS = ("engine", WORD, COMMANDS, TABLE, METRIC, "state", "task", "finding", *SIGNS)
 
 
 @cache

@@ -11,15 +11,34 @@ import pytest
 import engine.language
 from engine.commands.command_line import main
 from engine.commands.screen import Screen
-from engine.errors import Sentence, UserError, clauses, closed, listed, marked, phrases, sentences
+from engine.errors import (
+    Sentence,
+    UserError,
+    bracketed,
+    captioned,
+    clauses,
+    closed,
+    listed,
+    marked,
+    phrases,
+    sentences,
+)
 from engine.events import Evaluated, Finished
-from engine.language import ENGLISH, catalog, said, speak
+from engine.language import ENGLISH, catalog, heads, metric_name, said, speak
+from engine.own_process import environment_of
 from engine.questions.writing import aligned, columns_of
 
 NAMED = "The table lacks {names}."
 TEXTS = {
     ("list", ", "): "、",
     ("phrase", ", "): "，",
+    ("phrase", "{caption}: {text}"): "{caption}：{text}",
+    ("phrase", "{text} ({more})"): "{text}（{more}）",
+    ("table", "label"): "标签",
+    ("metric", "micro_f1"): "微平均 F1",
+    ("word", "No such file or directory"): "没有这个文件",
+    ("engine", "There is no language {name}. Languages: {names}."): "没有 {name} 这种语言。可选：{names}。",
+    ("engine", "{path} cannot be read: {reason}."): "无法读取 {path}：{reason}。",
     ("clause", "; "): "；",
     ("sentence", "{before} {after}"): "{before}{after}",
     ("sentence", "{phrase}."): "{phrase}。",
@@ -54,6 +73,29 @@ def test_in_english_lists_have_commas_and_sentences_a_space() -> None:
     assert listed(["a", "b"]) == phrases(["a", "b"]) == "a, b" and clauses(["a", "b"]) == "a; b"
     assert sentences(["One.", "", "Two."]) == "One. Two."
     assert closed("One") == closed("One.") == "One."
+
+
+def test_captions_brackets_heads_and_measures_follow_the_language(chinese: None) -> None:
+    assert captioned("a", 1) == "a：1" and bracketed("a", "b") == "a（b）"
+    assert heads("label", "", "p") == ("标签", "", "p")
+    assert metric_name("micro_f1") == "微平均 F1" and metric_name("own_metric") == "own_metric"
+
+
+def test_what_the_system_says_of_a_file_is_translated_in_a_sentence(chinese: None) -> None:
+    said = UserError("{path} cannot be read: {reason}.", path="x", reason="No such file or directory")
+    assert str(said) == "无法读取 x：没有这个文件。"
+
+
+def test_a_process_of_our_own_speaks_the_language_of_its_parent(chinese: None) -> None:
+    assert environment_of()["CLOZE_LANG"] == "xx" and environment_of(CLOZE_LANG="en")["CLOZE_LANG"] == "en"
+
+
+def test_an_unknown_language_is_refused_in_the_one_of_the_environment(
+    chinese: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLOZE_LANG", "xx")
+    assert main(["--lang", "klingon", "runs"]) == 2
+    assert capsys.readouterr().err.strip() == "没有 klingon 这种语言。可选：en、xx。"
 
 
 def test_signs_between_parts_are_those_of_the_language(chinese: None) -> None:

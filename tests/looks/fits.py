@@ -94,9 +94,7 @@ ACCEPTED = (
     Accepted("*", "elided", "thread_*_value", SIDE_BY_SIDE, "1280x800"),
     Accepted("*", "elided", "thread_model_value", NAMES),
     Accepted("*", "elided", "rail_*_state", "the page says it, and so does the tip"),
-    Accepted(
-        "finetune", "cut", "setting_learning_rate", "seen while it is empty; its tip says it"
-    ),
+    Accepted("finetune", "cut", "setting_learning_rate", "seen while it is empty; its tip says it"),
     *(Accepted("*", "elided", f"*{box}", LISTED) for box in CHOICES),
     Accepted("*", "head", "*", "of a narrow column: its tip has it whole, and it can be drawn wider"),
     Accepted("*", "painted", "figure", "names and texts of people are of any length: the tip has them whole"),

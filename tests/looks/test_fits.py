@@ -12,7 +12,7 @@ from app.look.widgets import button
 from app.settings import AppSettings
 from tests.app.conftest import open_window
 from tests.app.hand import OpenWindow
-from tests.looks.fits import _is_accepted, faults
+from tests.looks.fits import _is_accepted, _unbroken, faults
 
 __all__ = ["open_window"]
 SMALL = ("finetune", "predict", "probe", "attention", "models", "runs", "pretrain")
@@ -41,6 +41,11 @@ def test_each_fault_is_found_and_none_where_all_is_well(qapp: QApplication, qtbo
     QApplication.processEvents()
     found = {one.kind for one in faults(window, "page")}  # type: ignore[arg-type]
     assert (found == set()) if fault == "none" else fault in found
+
+
+def test_chinese_is_broken_between_characters_and_never_before_what_closes() -> None:
+    parts = list(_unbroken("打开一张表（CSV）。 Start now"))
+    assert parts == ["打", "开", "一", "张", "表", "（CSV）。", "Start", "now"]
 
 
 def spoil(fault: str, line: ElidedLabel, press: QPushButton, said: QLabel, loose: QLabel) -> None:

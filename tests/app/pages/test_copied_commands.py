@@ -117,7 +117,7 @@ def templates(session: Session, qtbot: QtBot, file: str = "") -> tuple[QWidget, 
     page.tabs.setCurrentIndex(TEMPLATES)
     qtbot.waitUntil(lambda: len(view.grids) == (2 if file else 1) and page.inspector.workers.is_idle)
     return page, [
-        f"{word:<20}{found.score.probability:8.4f}  {found.corrected:+8.2f} beside its prior"
+        f"{word:<20}{found.score.probability:8.4f}  {found.corrected:+8.2f} compared with its prior"
         for grid in view.grids
         for row in grid.scores
         for word, found in zip(grid.targets, row, strict=True)

@@ -150,7 +150,7 @@ def test_masks_are_filled_together(place: Path, engine: Engine) -> None:
 def test_templates_come_from_the_line_or_a_table_and_go_into_a_table(place: Path, engine: Engine) -> None:
     given = ("--template", "{good|bad} [MASK]", "--targets", "film|play")
     code, out, _ = engine("templates", "--model", "language", *given)
-    assert code == 0 and out.count("film") == 2 and "beside its prior" in out
+    assert code == 0 and out.count("film") == 2 and "compared with its prior" in out
     (place / "t.csv").write_text("template,targets\n{good|bad} [MASK],film|play\n[MASK] {a|b|c},good\n")
     code, out, _ = engine("templates", "--model", "language", "--data", "t.csv", "--out", "s.csv")
     assert (code, out) == (0, "")
