@@ -1424,7 +1424,7 @@
 <context>
     <name>ChainDoor</name>
     <message>
-        <source>Adapt to your texts first</source>
+        <source>Adapt to your texts</source>
         <translation>先适应你的文本</translation>
     </message>
     <message>
@@ -1835,8 +1835,8 @@
         <translation>还没有比较</translation>
     </message>
     <message>
-        <source>Past comparisons…</source>
-        <translation>以往的比较…</translation>
+        <source>Past…</source>
+        <translation>以往记录…</translation>
     </message>
     <message>
         <source>Show a finished comparison</source>
@@ -3665,8 +3665,8 @@
         <translation>标签列</translation>
     </message>
     <message>
-        <source>Escape formulas (safe for Excel)</source>
-        <translation>转义公式（用 Excel 打开更安全）</translation>
+        <source>Escape formulas</source>
+        <translation>转义公式</translation>
     </message>
     <message>
         <source>File</source>
@@ -5669,16 +5669,16 @@
         <translation>微调</translation>
     </message>
     <message>
-        <source>Give each text a label by a key. The model learns along and chooses what comes next.</source>
-        <translation>用快捷键给每条文本加标签。模型边标边学，并选出下一条。</translation>
-    </message>
-    <message>
         <source>Keep or change each label by a key. What you decide is a fix on Data.</source>
         <translation>用快捷键保留或更改每个标签。你的决定会成为“数据”页上的修正。</translation>
     </message>
     <message>
         <source>Label</source>
         <translation>标注</translation>
+    </message>
+    <message>
+        <source>Label texts by keys. The model learns along and chooses what comes next.</source>
+        <translation>按键为文本标注。模型边看边学，并选出下一条。</translation>
     </message>
     <message>
         <source>No table is open. A table with a column of texts is enough; labels are given here.</source>
@@ -13424,6 +13424,10 @@ meaning | sentence colours it.</source>
         <translation>变化最大的 {count} 个词</translation>
     </message>
     <message>
+        <source>{a|b}, one [MASK]</source>
+        <translation>{a|b}，一个 [MASK]</translation>
+    </message>
+    <message>
         <source>{low} to {high}</source>
         <translation>{low} 至 {high}</translation>
     </message>
@@ -14408,6 +14412,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Type a text first.</source>
         <translation>请先输入文本。</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>视图</translation>
     </message>
 </context>
 <context>
@@ -17778,6 +17786,14 @@ meaning | sentence colours it.</source>
 <context>
     <name>engine</name>
     <message>
+        <source>  ({low:.4f} to {high:.4f})</source>
+        <translation>（{low:.4f} 至 {high:.4f}）</translation>
+    </message>
+    <message>
+        <source> (95 %: {low:.3f} to {high:.3f})</source>
+        <translation>（95 %：{low:.3f} 至 {high:.3f}）</translation>
+    </message>
+    <message>
         <source> (95 %: {low:.4f} to {high:.4f})</source>
         <translation>（95 %：{low:.4f} 至 {high:.4f}）</translation>
     </message>
@@ -17788,6 +17804,14 @@ meaning | sentence colours it.</source>
     <message>
         <source> With split seed {seed}, as in its training, they stay held out.</source>
         <translation> 把划分的随机种子设为 {seed}，与它训练时相同，这些文本就仍然是留出的。</translation>
+    </message>
+    <message>
+        <source>(macro average)</source>
+        <translation>（宏平均）</translation>
+    </message>
+    <message>
+        <source>(weighted average)</source>
+        <translation>（加权平均）</translation>
     </message>
     <message>
         <source>--answer works only with --target mask. Omit it.</source>
@@ -18306,6 +18330,10 @@ meaning | sentence colours it.</source>
         <translation>梯度累积</translation>
     </message>
     <message>
+        <source>Accuracy compared with simple ways</source>
+        <translation>准确率与简单做法的比较</translation>
+    </message>
+    <message>
         <source>Accuracy hides the smallest label. Look at its F1.</source>
         <translation>准确率会掩藏最小的标签。请看它的 F1。</translation>
     </message>
@@ -18346,6 +18374,10 @@ meaning | sentence colours it.</source>
         <translation>远距离的一致：在那里的是 keys，不是 cabinet。</translation>
     </message>
     <message>
+        <source>All measures</source>
+        <translation>全部指标</translation>
+    </message>
+    <message>
         <source>All questions about a passage are kept together.</source>
         <translation>同一篇章的所有问题放在一起。</translation>
     </message>
@@ -18380,6 +18412,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Also ask, during pretraining, whether a second text follows the first. It is only asked if most documents have several sentences and the model has a part for it.</source>
         <translation>预训练时还会询问第二段文本是否接在第一段之后。只有大多数文档有多个句子，且模型有相应的部分时，才会询问。</translation>
+    </message>
+    <message>
+        <source>Always answering {label} would score {share:.4f}.</source>
+        <translation>总是回答 {label} 的得分为 {share:.4f}。</translation>
     </message>
     <message>
         <source>Among {count} claims, chance alone too often gives one as clear as this.</source>
@@ -18562,8 +18598,16 @@ meaning | sentence colours it.</source>
         <translation>B 不接在 A 后</translation>
     </message>
     <message>
+        <source>B does not follow A: {share} that it does</source>
+        <translation>B 不接在 A 之后：接在其后的概率为 {share}</translation>
+    </message>
+    <message>
         <source>B follows A</source>
         <translation>B 接在 A 后</translation>
+    </message>
+    <message>
+        <source>B follows A: {share} that it does</source>
+        <translation>B 接在 A 之后：概率为 {share}</translation>
     </message>
     <message>
         <source>B to A</source>
@@ -18650,6 +18694,10 @@ meaning | sentence colours it.</source>
         <translation>bank：存钱的地方。</translation>
     </message>
     <message>
+        <source>Baselines</source>
+        <translation>基线</translation>
+    </message>
+    <message>
         <source>Batch size</source>
         <translation>批大小</translation>
     </message>
@@ -18710,6 +18758,14 @@ meaning | sentence colours it.</source>
         <translation>保加利亚语</translation>
     </message>
     <message>
+        <source>By class</source>
+        <translation>按类别</translation>
+    </message>
+    <message>
+        <source>By label</source>
+        <translation>按标签</translation>
+    </message>
+    <message>
         <source>By perplexity, {member} is less than twice as good as word frequencies: it has not learned enough.</source>
         <translation>按困惑度衡量，{member} 的表现还不到词频基线的两倍：它学得还不够。</translation>
     </message>
@@ -18744,6 +18800,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>CSV, TSV, JSON lines, Excel, OpenDocument, Parquet or SQLite</source>
         <translation>CSV、TSV、JSON lines、Excel、OpenDocument、Parquet 或 SQLite</translation>
+    </message>
+    <message>
+        <source>Calibration</source>
+        <translation>校准</translation>
     </message>
     <message>
         <source>Cannot continue a text, and guesses each blank on its own.</source>
@@ -18966,12 +19026,20 @@ meaning | sentence colours it.</source>
         <translation>以 bfloat16 计算，有三位有效数字。实测时，这个处理器用它训练的速度是 float32 的 {gain:.1f} 倍。权重以 float32 保存。计算精度选 float32 时，有七位有效数字。</translation>
     </message>
     <message>
+        <source>Computed with</source>
+        <translation>计算环境</translation>
+    </message>
+    <message>
         <source>Computing frozen layers</source>
         <translation>正在计算冻结的层</translation>
     </message>
     <message>
         <source>Computing vectors</source>
         <translation>正在计算向量</translation>
+    </message>
+    <message>
+        <source>Confusion matrix</source>
+        <translation>混淆矩阵</translation>
     </message>
     <message>
         <source>Contrastive pairs, then a regression</source>
@@ -19022,6 +19090,10 @@ meaning | sentence colours it.</source>
         <translation>数据 sha256</translation>
     </message>
     <message>
+        <source>Date</source>
+        <translation>日期</translation>
+    </message>
+    <message>
         <source>DeBERTa’s replaced words</source>
         <translation>DeBERTa 的替换词头</translation>
     </message>
@@ -19044,6 +19116,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>DistilBERT’s classifier</source>
         <translation>DistilBERT 的分类器</translation>
+    </message>
+    <message>
+        <source>Do it again</source>
+        <translation>重新执行</translation>
     </message>
     <message>
         <source>Documents begin at headings like “= Title =”, as in WikiText.</source>
@@ -19318,8 +19394,16 @@ meaning | sentence colours it.</source>
         <translation>从两者之一排除这些行。</translation>
     </message>
     <message>
+        <source>Expected calibration error {error}; by chance alone {chance}.</source>
+        <translation>期望校准误差 {error}；随机情况下为 {chance}。</translation>
+    </message>
+    <message>
         <source>Exporting</source>
         <translation>正在导出</translation>
+    </message>
+    <message>
+        <source>F1 by class</source>
+        <translation>各类别的 F1</translation>
     </message>
     <message>
         <source>Feed-forward norm</source>
@@ -19412,6 +19496,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>First length</source>
         <translation>起始长度</translation>
+    </message>
+    <message>
+        <source>Fisher’s z-transformation over {count:,} texts, 95 %</source>
+        <translation>对 {count:,} 条文本作 Fisher z 变换，95 %</translation>
     </message>
     <message>
         <source>Fit as many of these epochs as possible into so many minutes. The speed is measured first, and the learning rate reaches its end in time. 0: all epochs.</source>
@@ -19798,6 +19886,10 @@ meaning | sentence colours it.</source>
         <translation>积分梯度</translation>
     </message>
     <message>
+        <source>Interval</source>
+        <translation>区间</translation>
+    </message>
+    <message>
         <source>Is the question answered?</source>
         <translation>问题有答案吗？</translation>
     </message>
@@ -19868,6 +19960,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Its answer is praise, with 96.5 %. For the same sentence with every word masked, praise has 21.9 %. In log-odds “moving” (+1.14) adds most, then “warmth” (+0.94), and “.” (−0.03) least. All words together make up the whole difference, within 1 %.</source>
         <translation>它的回答是好评，概率 96.5%。同一个句子把所有词都掩盖后，好评只有 21.9%。以对数几率计，“moving”（+1.14）贡献最大，其次是“warmth”（+0.94），“.”（−0.03）最小。所有词加起来就是全部差值，误差不到 1%。</translation>
+    </message>
+    <message>
+        <source>Its probabilities are divided by a temperature of {value:.2f}.</source>
+        <translation>概率已按温度 {value:.2f} 缩放。</translation>
     </message>
     <message>
         <source>Its run {run} is a link to another place, and was not touched.</source>
@@ -20338,6 +20434,10 @@ meaning | sentence colours it.</source>
         <translation>正在查找未知词</translation>
     </message>
     <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
         <source>Lower case</source>
         <translation>转为小写</translation>
     </message>
@@ -20404,6 +20504,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>Mean of the last four layers</source>
         <translation>最后四层的均值</translation>
+    </message>
+    <message>
+        <source>Measure it again</source>
+        <translation>重新测量</translation>
+    </message>
+    <message>
+        <source>Measure it on {texts}</source>
+        <translation>在{texts}上测量</translation>
+    </message>
+    <message>
+        <source>Measured on</source>
+        <translation>测量数据</translation>
     </message>
     <message>
         <source>Measured on {count:,} {on}: {metric} {whole} at full precision, {small} in 8 bits.</source>
@@ -20488,6 +20600,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Minutes on task text</source>
         <translation>任务文本的分钟数</translation>
+    </message>
+    <message>
+        <source>Misclassified texts</source>
+        <translation>误分类的文本</translation>
     </message>
     <message>
         <source>Mix of layers</source>
@@ -20842,6 +20958,10 @@ meaning | sentence colours it.</source>
         <translation>这里不需要：位置的向量（{count} 个张量）。只有预训练才读取它们。</translation>
     </message>
     <message>
+        <source>Notes</source>
+        <translation>备注</translation>
+    </message>
+    <message>
         <source>Nothing can be read, because the input of this process is closed.</source>
         <translation>无法读取任何内容，因为此进程的输入已关闭。</translation>
     </message>
@@ -20882,6 +21002,10 @@ meaning | sentence colours it.</source>
         <translation>文本的编号</translation>
     </message>
     <message>
+        <source>Numbers</source>
+        <translation>数值</translation>
+    </message>
+    <message>
         <source>Numbers and dates in other formats: {count}. They are read in full, as 1234.5 and 2024-05-01.</source>
         <translation>采用其他格式的数字和日期：{count} 个。按完整形式读取，例如 1234.5 和 2024-05-01。</translation>
     </message>
@@ -20892,6 +21016,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Numbers in the vector of a word or of a position, a multiple of 8.</source>
         <translation>词或位置的向量有多少个数，须为 8 的倍数。</translation>
+    </message>
+    <message>
+        <source>Numbers of this figure</source>
+        <translation>此图的数值</translation>
     </message>
     <message>
         <source>Numbers with a format such as 0% or 00000: {count}. They are read as shown.</source>
@@ -21198,6 +21326,10 @@ meaning | sentence colours it.</source>
         <translation>OpenDocument 电子表格</translation>
     </message>
     <message>
+        <source>Over the {count:,} that are new to it: {value}.</source>
+        <translation>在模型未见过的 {count:,} 条上：{value}。</translation>
+    </message>
+    <message>
         <source>Overfitting since epoch {epoch}: validation loss rises ({low} to {high}) while training loss falls.</source>
         <translation>从第 {epoch} 轮起过拟合：验证损失上升（{low} 至 {high}），训练损失却在下降。</translation>
     </message>
@@ -21406,6 +21538,10 @@ meaning | sentence colours it.</source>
         <translation>冻结编码器上的回归</translation>
     </message>
     <message>
+        <source>Remarks</source>
+        <translation>说明</translation>
+    </message>
+    <message>
         <source>Remove them from the file, unless the task is about them.</source>
         <translation>从文件中删除它们，除非任务正与它们有关。</translation>
     </message>
@@ -21498,6 +21634,10 @@ meaning | sentence colours it.</source>
         <translation>Krippendorff（2004）的准则：alpha 不低于 0.8 为良好，不低于 0.667 可作初步结论，更低则不够。</translation>
     </message>
     <message>
+        <source>Runs</source>
+        <translation>训练记录</translation>
+    </message>
+    <message>
         <source>Russian</source>
         <translation>俄语</translation>
     </message>
@@ -21554,6 +21694,10 @@ meaning | sentence colours it.</source>
         <translation>标记方案</translation>
     </message>
     <message>
+        <source>Score</source>
+        <translation>得分</translation>
+    </message>
+    <message>
         <source>Scored by the rule of CMRC 2018, because the passages are Chinese: characters, and F1 by the longest common stretch.</source>
         <translation>篇章是中文，因此按 CMRC 2018 的规则计分：以字为单位，F1 取最长公共子串。</translation>
     </message>
@@ -21608,6 +21752,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Set the first line as the header.</source>
         <translation>把第一行设为表头。</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>设置</translation>
     </message>
     <message>
         <source>Several labels</source>
@@ -21794,12 +21942,24 @@ meaning | sentence colours it.</source>
         <translation>瑞典语</translation>
     </message>
     <message>
+        <source>TF-IDF</source>
+        <translation>TF-IDF</translation>
+    </message>
+    <message>
         <source>TF-IDF and a regression</source>
         <translation>TF-IDF 加回归</translation>
     </message>
     <message>
         <source>TF-IDF is as good or better: {words:.3f} against {accuracy:.3f}. Cloze makes no model of it, so a method with an encoder is taken.</source>
         <translation>TF-IDF 不相上下或更好：{words:.3f}，而编码器为 {accuracy:.3f}。Cloze 不会用 TF-IDF 生成模型，因此采用带编码器的方法。</translation>
+    </message>
+    <message>
+        <source>TF-IDF with logistic regression</source>
+        <translation>TF-IDF 加逻辑回归</translation>
+    </message>
+    <message>
+        <source>TF-IDF with logistic regression, on the same training rows</source>
+        <translation>TF-IDF 加逻辑回归，用同样的训练行</translation>
     </message>
     <message>
         <source>Tags of words</source>
@@ -22346,6 +22506,10 @@ meaning | sentence colours it.</source>
         <translation>模型还用另外 {count:,} 条文本训练过，但这里没有它们的标签，所以已排除。</translation>
     </message>
     <message>
+        <source>The model was trained on {count:,} of these texts.</source>
+        <translation>其中 {count:,} 条文本曾用于训练该模型。</translation>
+    </message>
+    <message>
         <source>The model was trained on {count:,} of these {total:,} texts, so the score over all of them looks too good. {unseen:,} texts are new to it.</source>
         <translation>这 {total:,} 条文本中有 {count:,} 条曾用于训练该模型，因此全部文本上的得分会显得过好。其中 {unseen:,} 条对模型是新的。</translation>
     </message>
@@ -22866,6 +23030,10 @@ meaning | sentence colours it.</source>
         <translation>温度在 0 到 {most:g} 之间，随机种子不小于 0。</translation>
     </message>
     <message>
+        <source>The temperature was fitted on half of these texts, so they do not test it.</source>
+        <translation>温度是用其中一半文本拟合的，因此这些文本不能用来检验它。</translation>
+    </message>
+    <message>
         <source>The template {text!r} has an unmatched brace.</source>
         <translation>模板 {text!r} 中的花括号不成对。</translation>
     </message>
@@ -23342,6 +23510,10 @@ meaning | sentence colours it.</source>
         <translation>该家族来自早期版本：没有测量各成员在训练之前的水平。</translation>
     </message>
     <message>
+        <source>This figure could not be drawn.</source>
+        <translation>无法绘制此图。</translation>
+    </message>
+    <message>
         <source>This head looks one piece back</source>
         <translation>这个头看前一个词片</translation>
     </message>
@@ -23514,6 +23686,10 @@ meaning | sentence colours it.</source>
         <translation>训练数据</translation>
     </message>
     <message>
+        <source>Training</source>
+        <translation>训练</translation>
+    </message>
+    <message>
         <source>Training on the other rows</source>
         <translation>正在用其他行训练</translation>
     </message>
@@ -23682,6 +23858,10 @@ meaning | sentence colours it.</source>
         <translation>预热</translation>
     </message>
     <message>
+        <source>Weak slices</source>
+        <translation>较差的切片</translation>
+    </message>
+    <message>
         <source>Weighing heads</source>
         <translation>正在衡量各头</translation>
     </message>
@@ -23802,8 +23982,16 @@ meaning | sentence colours it.</source>
         <translation>宽度</translation>
     </message>
     <message>
+        <source>Wilson’s score interval of {hits:,} right of {count:,}, 95 %</source>
+        <translation>{count:,} 条中 {hits:,} 条正确的 Wilson 区间，95 %</translation>
+    </message>
+    <message>
         <source>With 8-bit numbers {small:.1f} MB instead of {whole:.1f} MB.</source>
         <translation>使用 8 位数时为 {small:.1f} MB，原为 {whole:.1f} MB。</translation>
+    </message>
+    <message>
+        <source>With all {count:,} labels, cross-validated: {accuracy:.4f}.</source>
+        <translation>用全部 {count:,} 个标签，交叉验证：{accuracy:.4f}。</translation>
     </message>
     <message>
         <source>With few labels it is usually the best method or near it, and no other was better here by more than one standard error.</source>
@@ -23904,6 +24092,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Write its data as CSV or JSON lines from Python first.</source>
         <translation>请先用 Python 把数据写成 CSV 或 JSON lines。</translation>
+    </message>
+    <message>
+        <source>Write this page again</source>
+        <translation>重新生成此页</translation>
     </message>
     <message>
         <source>Writes from left to right and cannot look ahead.</source>
@@ -24166,6 +24358,14 @@ meaning | sentence colours it.</source>
         <translation>全部，不分词序</translation>
     </message>
     <message>
+        <source>always “{label}”, the majority class of the training rows</source>
+        <translation>总是“{label}”，即训练行的多数类</translation>
+    </message>
+    <message>
+        <source>always “{label}”, the majority class of these texts</source>
+        <translation>总是“{label}”，即这些文本的多数类</translation>
+    </message>
+    <message>
         <source>an Arrow file</source>
         <translation>Arrow 文件</translation>
     </message>
@@ -24256,6 +24456,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>bar</source>
         <translation>竖线</translation>
+    </message>
+    <message>
+        <source>before training {value:.3f}</source>
+        <translation>训练前 {value:.3f}</translation>
+    </message>
+    <message>
+        <source>began with</source>
+        <translation>起始模型</translation>
     </message>
     <message>
         <source>bits</source>
@@ -24422,6 +24630,10 @@ meaning | sentence colours it.</source>
         <translation>包含 {value!r}</translation>
     </message>
     <message>
+        <source>contains “{value}”</source>
+        <translation>含有“{value}”</translation>
+    </message>
+    <message>
         <source>corrected texts</source>
         <translation>纠正后的文本</translation>
     </message>
@@ -24460,6 +24672,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>feed-forward width</source>
         <translation>前馈宽度</translation>
+    </message>
+    <message>
+        <source>first sentence more likely  {share}  of {count:,} pairs</source>
+        <translation>第一句更可能  {share}  共 {count:,} 对</translation>
     </message>
     <message>
         <source>from the data</source>
@@ -24646,12 +24862,24 @@ meaning | sentence colours it.</source>
         <translation>全部保留</translation>
     </message>
     <message>
+        <source>kind of training</source>
+        <translation>训练类型</translation>
+    </message>
+    <message>
         <source>label</source>
         <translation>标签</translation>
     </message>
     <message>
         <source>labels</source>
         <translation>个标签</translation>
+    </message>
+    <message>
+        <source>labels right: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
+        <translation>标签正确率：使用全部头为 {before:.3f}，关闭 {count} 个后为 {after:.3f}；差值 {less:+.3f}（{low:+.3f} 至 {high:+.3f}），偶然出现的概率 {p:.2g}</translation>
+    </message>
+    <message>
+        <source>layer {layer}</source>
+        <translation>第 {layer} 层</translation>
     </message>
     <message>
         <source>layer_mix in cloze.json of {name} must hold {count} numbers, one per layer.</source>
@@ -24694,8 +24922,20 @@ meaning | sentence colours it.</source>
         <translation>第 {line} 行：{text} [与 {part} 的第 {twin} 行相似]</translation>
     </message>
     <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
         <source>mDeBERTa: any task but masked words, in one of a hundred languages, or in several</source>
         <translation>mDeBERTa：除掩码词外的任何任务，可用一百种语言中的一种或几种</translation>
+    </message>
+    <message>
+        <source>majority class</source>
+        <translation>多数类</translation>
+    </message>
+    <message>
+        <source>majority class of the training rows</source>
+        <translation>训练行的多数类</translation>
     </message>
     <message>
         <source>mask_share and {field} are {total:.2f} together; they can be 1 at most.</source>
@@ -24710,6 +24950,10 @@ meaning | sentence colours it.</source>
         <translation>被掩盖的词</translation>
     </message>
     <message>
+        <source>masked words right: {before:.3f} with all heads, {after:.3f} with {count} off; difference {less:+.3f} ({low:+.3f} to {high:+.3f}), by chance {p:.2g}</source>
+        <translation>掩码词正确率：使用全部头为 {before:.3f}，关闭 {count} 个后为 {after:.3f}；差值 {less:+.3f}（{low:+.3f} 至 {high:+.3f}），偶然出现的概率 {p:.2g}</translation>
+    </message>
+    <message>
         <source>masked-word head</source>
         <translation>掩码词头</translation>
     </message>
@@ -24722,6 +24966,10 @@ meaning | sentence colours it.</source>
         <translation>平均对数概率</translation>
     </message>
     <message>
+        <source>method, chosen by cross-validation</source>
+        <translation>方法（由交叉验证选定）</translation>
+    </message>
+    <message>
         <source>mix of layers</source>
         <translation>各层的混合</translation>
     </message>
@@ -24732,6 +24980,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>near, no order</source>
         <translation>邻近，不分词序</translation>
+    </message>
+    <message>
+        <source>nearest is {other}: {text}</source>
+        <translation>最近邻为 {other}：{text}</translation>
     </message>
     <message>
         <source>never</source>
@@ -24748,6 +25000,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>next-sentence head</source>
         <translation>下一句头</translation>
+    </message>
+    <message>
+        <source>no clear gain</source>
+        <translation>无明显提升</translation>
     </message>
     <message>
         <source>no header</source>
@@ -24846,6 +25102,14 @@ meaning | sentence colours it.</source>
         <translation>precision 为 bfloat16，但本机不支持。请用 auto 或 float32。</translation>
     </message>
     <message>
+        <source>predicted</source>
+        <translation>预测</translation>
+    </message>
+    <message>
+        <source>pseudo-perplexity {value:.2f}</source>
+        <translation>伪困惑度 {value:.2f}</translation>
+    </message>
+    <message>
         <source>question answering</source>
         <translation>问答</translation>
     </message>
@@ -24862,6 +25126,18 @@ meaning | sentence colours it.</source>
         <translation>秩相关</translation>
     </message>
     <message>
+        <source>rank {rank}</source>
+        <translation>排第 {rank}</translation>
+    </message>
+    <message>
+        <source>resampling of {count:,} texts, 95 %</source>
+        <translation>对 {count:,} 条文本重采样，95 %</translation>
+    </message>
+    <message>
+        <source>resampling of {count:,} texts, texts that repeat one another together, 95 %</source>
+        <translation>对 {count:,} 条文本重采样，重复的文本归为一组，95 %</translation>
+    </message>
+    <message>
         <source>right text</source>
         <translation>正确文本</translation>
     </message>
@@ -24870,8 +25146,20 @@ meaning | sentence colours it.</source>
         <translation>第 {number} 步的行数与组数不同</translation>
     </message>
     <message>
+        <source>rows: true labels; columns: predicted</source>
+        <translation>行：真实标签；列：预测标签</translation>
+    </message>
+    <message>
         <source>same sheet</source>
         <translation>相同的工作表</translation>
+    </message>
+    <message>
+        <source>seed {seed}, {data}</source>
+        <translation>随机种子 {seed}，{data}</translation>
+    </message>
+    <message>
+        <source>seeds {seeds}</source>
+        <translation>随机种子 {seeds}</translation>
     </message>
     <message>
         <source>segments</source>
@@ -24910,6 +25198,10 @@ meaning | sentence colours it.</source>
         <translation>结尾之后还有内容</translation>
     </message>
     <message>
+        <source>step</source>
+        <translation>步骤</translation>
+    </message>
+    <message>
         <source>step {step}/{total}</source>
         <translation>第 {step}/{total} 步</translation>
     </message>
@@ -24920,6 +25212,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>steps</source>
         <translation>步数</translation>
+    </message>
+    <message>
+        <source>sum {total:.4f} of {value:.4f} - {start:.4f}; residual {residual:.2%} in {steps} steps</source>
+        <translation>总和 {total:.4f}，应为 {value:.4f} - {start:.4f}；{steps} 步，残差 {residual:.2%}</translation>
     </message>
     <message>
         <source>tab</source>
@@ -24948,6 +25244,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>text B</source>
         <translation>文本 B</translation>
+    </message>
+    <message>
+        <source>texts</source>
+        <translation>文本</translation>
     </message>
     <message>
         <source>texts of {name}</source>
@@ -24980,6 +25280,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>the label “{answer}”</source>
         <translation>标签“{answer}”</translation>
+    </message>
+    <message>
+        <source>the majority class</source>
+        <translation>多数类</translation>
+    </message>
+    <message>
+        <source>the majority class of the training rows</source>
+        <translation>训练行的多数类</translation>
     </message>
     <message>
         <source>the masked word “{answer}”</source>
@@ -25026,6 +25334,10 @@ meaning | sentence colours it.</source>
         <translation>没有验证数据</translation>
     </message>
     <message>
+        <source>this model</source>
+        <translation>此模型</translation>
+    </message>
+    <message>
         <source>tokenizer.json sets {name} to {value}. This is ignored, because BERT uses {usual}.</source>
         <translation>tokenizer.json 把 {name} 设为 {value}。已忽略此设置，因为 BERT 采用 {usual}。</translation>
     </message>
@@ -25042,12 +25354,24 @@ meaning | sentence colours it.</source>
         <translation>个词元</translation>
     </message>
     <message>
+        <source>training loss</source>
+        <translation>训练损失</translation>
+    </message>
+    <message>
         <source>trim_vocab is for the vocabulary of a model, so it is ignored here.</source>
         <translation>trim_vocab 只用于模型的词表，因此在这里忽略。</translation>
     </message>
     <message>
         <source>true or false</source>
         <translation>true 或 false</translation>
+    </message>
+    <message>
+        <source>true {true}, predicted {predicted}: {count:,}</source>
+        <translation>真实 {true}，预测 {predicted}：{count:,}</translation>
+    </message>
+    <message>
+        <source>validation loss</source>
+        <translation>验证损失</translation>
     </message>
     <message>
         <source>validation texts of the run</source>
@@ -25062,6 +25386,10 @@ meaning | sentence colours it.</source>
         <translation>vocab.txt 有 {tokens} 个词元，而权重对应 {size} 个。</translation>
     </message>
     <message>
+        <source>weights</source>
+        <translation>权重</translation>
+    </message>
+    <message>
         <source>weights for Flax</source>
         <translation>Flax 的权重</translation>
     </message>
@@ -25072,6 +25400,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>weights for llama.cpp</source>
         <translation>llama.cpp 的权重</translation>
+    </message>
+    <message>
+        <source>what differs from the defaults</source>
+        <translation>与默认值不同的设置</translation>
     </message>
     <message>
         <source>what it says of {name} cannot be true</source>
@@ -25122,6 +25454,10 @@ meaning | sentence colours it.</source>
         <translation>词频和在其他行上训练过的 {model}</translation>
     </message>
     <message>
+        <source>word table</source>
+        <translation>词嵌入表</translation>
+    </message>
+    <message>
         <source>yes for a new vocabulary</source>
         <translation>新词表为“是”</translation>
     </message>
@@ -25140,6 +25476,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{answer} rather than {against}</source>
         <translation>{answer}，而非 {against}</translation>
+    </message>
+    <message>
+        <source>{before:+.10f} - {rate:g} x gradient = {after:+.10f}</source>
+        <translation>{before:+.10f} - {rate:g} x 梯度 = {after:+.10f}</translation>
     </message>
     <message>
         <source>{before}; and {count} more</source>
@@ -25174,6 +25514,10 @@ meaning | sentence colours it.</source>
         <translation>更改了 {count:,} 个单元格</translation>
     </message>
     <message>
+        <source>{count:,} classes</source>
+        <translation>{count:,} 个类别</translation>
+    </message>
+    <message>
         <source>{count:,} labels of {name} have fewer than {least} rows: {labels}.</source>
         <translation>{name} 有 {count:,} 个标签少于 {least} 行：{labels}。</translation>
     </message>
@@ -25184,6 +25528,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count:,} of {held_out:,} validation and test texts are in the text to pretrain on. Their labels are not read, but the gains may be a little too good.</source>
         <translation>{held_out:,} 条验证文本和测试文本中有 {count:,} 条出现在预训练文本中。训练不读取它们的标签，但提升可能略微偏高。</translation>
+    </message>
+    <message>
+        <source>{count:,} of {total:,}</source>
+        <translation>{total:,} 条中的 {count:,} 条</translation>
     </message>
     <message>
         <source>{count:,} of {total:,} labels of {name} differ from the answers of {model}. About {expected:,} labels ({low:,} to {high:,}) are expected to be wrong. The other differences are errors of the model.</source>
@@ -25274,6 +25622,10 @@ meaning | sentence colours it.</source>
         <translation>{count:,} 行有两个标签（{texts:,} 条不同的文本）。</translation>
     </message>
     <message>
+        <source>{count:,} steps</source>
+        <translation>{count:,} 步</translation>
+    </message>
+    <message>
         <source>{count:,} texts of {name} are all capitals, and the vocabulary is cased.</source>
         <translation>{name} 有 {count:,} 条文本全部大写，而词表区分大小写。</translation>
     </message>
@@ -25314,8 +25666,16 @@ meaning | sentence colours it.</source>
         <translation>{name} 有 {count:,} 条文本带着同样的结尾重复出现，但正确的结尾不同。</translation>
     </message>
     <message>
+        <source>{count:,} texts repeat others.</source>
+        <translation>{count:,} 条文本与其他文本重复。</translation>
+    </message>
+    <message>
         <source>{count:,} weights</source>
         <translation>{count:,} 个权重</translation>
+    </message>
+    <message>
+        <source>{count:,} {texts}</source>
+        <translation>{texts} {count:,} 条</translation>
     </message>
     <message>
         <source>{count} documents are longer than {most} characters. Each continues as another.</source>
@@ -25356,6 +25716,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count} lines of {path} cannot be read and are skipped.</source>
         <translation>{path} 中有 {count} 行无法读取，已跳过。</translation>
+    </message>
+    <message>
+        <source>{count} more rows are in the saved numbers.</source>
+        <translation>另有 {count} 行在保存的数值中。</translation>
+    </message>
+    <message>
+        <source>{count} of {total}</source>
+        <translation>{count} / {total}</translation>
+    </message>
+    <message>
+        <source>{count} of {tried:,} slices that were tried, corrected for so many.</source>
+        <translation>共试了 {tried:,} 个切片，其中 {count} 个较差；已作多重比较校正。</translation>
     </message>
     <message>
         <source>{count} pieces ({pieces}), asked with {count} [MASK]s instead of {masks}, so compare it with care. This is the product of their shares, each guessed while all are masked. The rank is that of the worst piece.</source>
@@ -25400,6 +25772,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{done} {left:.0f} s left</source>
         <translation>{done} 剩余 {left:.0f} s</translation>
+    </message>
+    <message>
+        <source>{fall:.3e}  (by the slope {slope:.3e})</source>
+        <translation>{fall:.3e}（按斜率为 {slope:.3e}）</translation>
     </message>
     <message>
         <source>{field} fixes tables, but the data of the task {task} is not a table.</source>
@@ -25694,6 +26070,10 @@ meaning | sentence colours it.</source>
         <translation>{folds} 折交叉验证，重复 {times} 次</translation>
     </message>
     <message>
+        <source>{gradient:+.6e}  of {weight}[{row},{column}]</source>
+        <translation>{gradient:+.6e}，{weight}[{row},{column}] 的梯度</translation>
+    </message>
+    <message>
         <source>{host} allows no more requests for now ({status}). Try again in a while.</source>
         <translation>{host} 暂时不再接受请求（{status}）。请过一会儿再试。</translation>
     </message>
@@ -25840,6 +26220,30 @@ meaning | sentence colours it.</source>
     <message>
         <source>{leaks:,} of {total:,} validation texts are also in the training data, so the validation score will look too good.{pairs}</source>
         <translation>{total:,} 条验证文本中有 {leaks:,} 条也在训练数据中，因此验证得分会显得过好。{pairs}</translation>
+    </message>
+    <message>
+        <source>{loss:.10f}  (probability {chance:.10f})</source>
+        <translation>{loss:.10f}（概率 {chance:.10f}）</translation>
+    </message>
+    <message>
+        <source>{low:,} to {high:,} characters</source>
+        <translation>{low:,} 至 {high:,} 个字符</translation>
+    </message>
+    <message>
+        <source>{low:.1%} to {high:.1%}</source>
+        <translation>{low:.1%} 至 {high:.1%}</translation>
+    </message>
+    <message>
+        <source>{low:.3f} to {high:.3f}</source>
+        <translation>{low:.3f} 至 {high:.3f}</translation>
+    </message>
+    <message>
+        <source>{low:.4f} to {high:.4f}</source>
+        <translation>{low:.4f} 至 {high:.4f}</translation>
+    </message>
+    <message>
+        <source>{low} to {high}</source>
+        <translation>{low}–{high}</translation>
     </message>
     <message>
         <source>{low} to {high} characters</source>
@@ -26010,6 +26414,10 @@ meaning | sentence colours it.</source>
         <translation>{name} 为 {value}，它不是文本。请加上引号。</translation>
     </message>
     <message>
+        <source>{name} is “{value}”</source>
+        <translation>{name} 为“{value}”</translation>
+    </message>
+    <message>
         <source>{name} lists {file} among its weights, but does not hold it.</source>
         <translation>{name} 的权重中列有 {file}，但其中没有这个文件。</translation>
     </message>
@@ -26028,6 +26436,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name}, {rows:,} rows</source>
         <translation>{name}，{rows:,} 行</translation>
+    </message>
+    <message>
+        <source>{name}: {pieces} pieces, {unknown} unknown</source>
+        <translation>{name}：{pieces} 个词片，{unknown} 个未知</translation>
     </message>
     <message>
         <source>{name}: {reason}</source>
@@ -26080,6 +26492,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{part} is not a setting with values. Write it as learning_rate=1e-4,3e-4.</source>
         <translation>{part} 不是带有取值的设置。请写成 learning_rate=1e-4,3e-4 的形式。</translation>
+    </message>
+    <message>
+        <source>{part} rows</source>
+        <translation>{part}行</translation>
     </message>
     <message>
         <source>{path} already exists and is not an earlier export. Choose another name.</source>
@@ -26718,12 +27134,36 @@ meaning | sentence colours it.</source>
         <translation>{rows} 个验证行也用来选择了每次训练的检查点。测试行只测量了一次。</translation>
     </message>
     <message>
+        <source>{score} (95 %: {span})</source>
+        <translation>{score}（95 %：{span}）</translation>
+    </message>
+    <message>
+        <source>{score} on {count:,} {part} rows.</source>
+        <translation>{score}，{part}行 {count:,} 条。</translation>
+    </message>
+    <message>
+        <source>{score} on {count:,} {texts}.</source>
+        <translation>{score}，{texts} {count:,} 条。</translation>
+    </message>
+    <message>
+        <source>{score} on {part}.</source>
+        <translation>{score}（{part}）。</translation>
+    </message>
+    <message>
         <source>{score} over {count} seed</source>
         <translation>{score}（{count} 个随机种子）</translation>
     </message>
     <message>
         <source>{score} over {count} seeds</source>
         <translation>{score}（{count} 个随机种子）</translation>
+    </message>
+    <message>
+        <source>{score}, cross-validated on {count:,} labelled rows.</source>
+        <translation>{score}，在 {count:,} 条有标签的行上交叉验证。</translation>
+    </message>
+    <message>
+        <source>{seconds:,.0f} s</source>
+        <translation>{seconds:,.0f} 秒</translation>
     </message>
     <message>
         <source>{share} % are “{label}” ({low} to {high} %).</source>
@@ -26746,8 +27186,16 @@ meaning | sentence colours it.</source>
         <translation>{stage} {done} / {total}</translation>
     </message>
     <message>
+        <source>{state} at step {step}</source>
+        <translation>{state}，在第 {step} 步</translation>
+    </message>
+    <message>
         <source>{tensors:,} tensors, {weights:,} weights, opens as {kind}: {folder}</source>
         <translation>{tensors:,} 个张量，{weights:,} 个权重，可作为 {kind} 打开：{folder}</translation>
+    </message>
+    <message>
+        <source>{texts:,} texts, {pieces:,} pieces, each hidden in turn</source>
+        <translation>{texts:,} 条文本，{pieces:,} 个词片，逐个掩盖</translation>
     </message>
     <message>
         <source>{total:,} test rows. No text is shared with training.</source>
@@ -26784,6 +27232,26 @@ meaning | sentence colours it.</source>
     <message>
         <source>{train} training rows, {validation} validation rows, {test} test rows</source>
         <translation>{train} 个训练行，{validation} 个验证行，{test} 个测试行</translation>
+    </message>
+    <message>
+        <source>{value:+.1f} points</source>
+        <translation>{value:+.1f} 个百分点</translation>
+    </message>
+    <message>
+        <source>{value:+8.2f} compared with its prior</source>
+        <translation>{value:+8.2f}，相对其先验</translation>
+    </message>
+    <message>
+        <source>{value:.1f} points above {other}</source>
+        <translation>比{other}高 {value:.1f} 个百分点</translation>
+    </message>
+    <message>
+        <source>{value:.1f} points below {other}</source>
+        <translation>比{other}低 {value:.1f} 个百分点</translation>
+    </message>
+    <message>
+        <source>{value} (95 %: {low} to {high})</source>
+        <translation>{value}（95%：{low} 至 {high}）</translation>
     </message>
     <message>
         <source>{way}, seed {seed}.</source>
@@ -26860,6 +27328,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>“{word}” is not in “{text}”.</source>
         <translation>“{text}”中没有“{word}”。</translation>
+    </message>
+    <message>
+        <source>“{word}” is number {rank}</source>
+        <translation>“{word}”排第 {rank}</translation>
     </message>
     <message>
         <source>“{word}” occurs more often there. The first {count:,} places were taken.</source>
@@ -27616,6 +28088,109 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>finding</name>
+    <message>
+        <source>contradicting_labels</source>
+        <translation>标签相互矛盾</translation>
+    </message>
+    <message>
+        <source>exact_duplicates</source>
+        <translation>完全重复</translation>
+    </message>
+    <message>
+        <source>exact_leaks</source>
+        <translation>完全相同的泄漏</translation>
+    </message>
+    <message>
+        <source>expected_wrong</source>
+        <translation>预计的标签错误</translation>
+    </message>
+    <message>
+        <source>header_as_row</source>
+        <translation>列名被当作数据</translation>
+    </message>
+    <message>
+        <source>hidden_characters</source>
+        <translation>不可见字符</translation>
+    </message>
+    <message>
+        <source>lost_characters</source>
+        <translation>丢失的字符</translation>
+    </message>
+    <message>
+        <source>missing_labels</source>
+        <translation>缺少标签</translation>
+    </message>
+    <message>
+        <source>missing_texts</source>
+        <translation>缺少文本</translation>
+    </message>
+    <message>
+        <source>mixed_words</source>
+        <translation>混用文字的词</translation>
+    </message>
+    <message>
+        <source>near_duplicates</source>
+        <translation>近似重复</translation>
+    </message>
+    <message>
+        <source>near_leaks</source>
+        <translation>近似的泄漏</translation>
+    </message>
+    <message>
+        <source>nearly_empty</source>
+        <translation>近乎空白</translation>
+    </message>
+    <message>
+        <source>never_learned</source>
+        <translation>始终学不会</translation>
+    </message>
+    <message>
+        <source>other_script</source>
+        <translation>其他文字</translation>
+    </message>
+    <message>
+        <source>rare_labels</source>
+        <translation>稀少的标签</translation>
+    </message>
+    <message>
+        <source>row_as_header</source>
+        <translation>数据被当作列名</translation>
+    </message>
+    <message>
+        <source>same_label</source>
+        <translation>标签全部相同</translation>
+    </message>
+    <message>
+        <source>similar_labels</source>
+        <translation>相似的标签</translation>
+    </message>
+    <message>
+        <source>suspected_labels</source>
+        <translation>可疑的标签</translation>
+    </message>
+    <message>
+        <source>too_long</source>
+        <translation>过长</translation>
+    </message>
+    <message>
+        <source>unknown_labels</source>
+        <translation>未知的标签</translation>
+    </message>
+    <message>
+        <source>unknown_pieces</source>
+        <translation>未知的词片</translation>
+    </message>
+    <message>
+        <source>wrong_case</source>
+        <translation>大小写不合</translation>
+    </message>
+    <message>
+        <source>wrong_language</source>
+        <translation>语言不合</translation>
+    </message>
+</context>
+<context>
     <name>findings</name>
     <message>
         <source>Exclude</source>
@@ -27776,6 +28351,217 @@ meaning | sentence colours it.</source>
     <message>
         <source>{count} heads a layer</source>
         <translation>每层 {count} 个头</translation>
+    </message>
+</context>
+<context>
+    <name>metric</name>
+    <message>
+        <source>accuracy</source>
+        <translation>准确率</translation>
+    </message>
+    <message>
+        <source>average_precision</source>
+        <translation>平均精确率</translation>
+    </message>
+    <message>
+        <source>correction_f1</source>
+        <translation>纠正 F1</translation>
+    </message>
+    <message>
+        <source>correction_precision</source>
+        <translation>纠正精确率</translation>
+    </message>
+    <message>
+        <source>correction_recall</source>
+        <translation>纠正召回率</translation>
+    </message>
+    <message>
+        <source>detection_f1</source>
+        <translation>检错 F1</translation>
+    </message>
+    <message>
+        <source>detection_precision</source>
+        <translation>检错精确率</translation>
+    </message>
+    <message>
+        <source>detection_recall</source>
+        <translation>检错召回率</translation>
+    </message>
+    <message>
+        <source>entity_f1</source>
+        <translation>实体 F1</translation>
+    </message>
+    <message>
+        <source>entity_f1_strict</source>
+        <translation>实体 F1（严格）</translation>
+    </message>
+    <message>
+        <source>entity_precision</source>
+        <translation>实体精确率</translation>
+    </message>
+    <message>
+        <source>entity_recall</source>
+        <translation>实体召回率</translation>
+    </message>
+    <message>
+        <source>exact_match</source>
+        <translation>完全匹配率</translation>
+    </message>
+    <message>
+        <source>f1</source>
+        <translation>F1</translation>
+    </message>
+    <message>
+        <source>false_positive_rate</source>
+        <translation>误报率</translation>
+    </message>
+    <message>
+        <source>has_answer_exact</source>
+        <translation>有答案时的完全匹配率</translation>
+    </message>
+    <message>
+        <source>has_answer_f1</source>
+        <translation>有答案时的 F1</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>macro_f1</source>
+        <translation>宏平均 F1</translation>
+    </message>
+    <message>
+        <source>macro_precision</source>
+        <translation>宏平均精确率</translation>
+    </message>
+    <message>
+        <source>macro_recall</source>
+        <translation>宏平均召回率</translation>
+    </message>
+    <message>
+        <source>mae</source>
+        <translation>平均绝对误差</translation>
+    </message>
+    <message>
+        <source>micro_f1</source>
+        <translation>微平均 F1</translation>
+    </message>
+    <message>
+        <source>micro_f1_at_half</source>
+        <translation>阈值 0.5 时的微平均 F1</translation>
+    </message>
+    <message>
+        <source>micro_precision</source>
+        <translation>微平均精确率</translation>
+    </message>
+    <message>
+        <source>micro_recall</source>
+        <translation>微平均召回率</translation>
+    </message>
+    <message>
+        <source>mlm_accuracy</source>
+        <translation>掩码词准确率</translation>
+    </message>
+    <message>
+        <source>mlm_loss</source>
+        <translation>掩码词损失</translation>
+    </message>
+    <message>
+        <source>mse</source>
+        <translation>均方误差</translation>
+    </message>
+    <message>
+        <source>no_answer_exact</source>
+        <translation>无答案时的完全匹配率</translation>
+    </message>
+    <message>
+        <source>no_answer_f1</source>
+        <translation>无答案时的 F1</translation>
+    </message>
+    <message>
+        <source>nsp_accuracy</source>
+        <translation>下一句准确率</translation>
+    </message>
+    <message>
+        <source>nsp_loss</source>
+        <translation>下一句损失</translation>
+    </message>
+    <message>
+        <source>pearson</source>
+        <translation>Pearson 相关系数</translation>
+    </message>
+    <message>
+        <source>perplexity</source>
+        <translation>困惑度</translation>
+    </message>
+    <message>
+        <source>place_correction_f1</source>
+        <translation>按位置的纠正 F1</translation>
+    </message>
+    <message>
+        <source>place_correction_precision</source>
+        <translation>按位置的纠正精确率</translation>
+    </message>
+    <message>
+        <source>place_correction_recall</source>
+        <translation>按位置的纠正召回率</translation>
+    </message>
+    <message>
+        <source>place_detection_f1</source>
+        <translation>按位置的检错 F1</translation>
+    </message>
+    <message>
+        <source>place_detection_precision</source>
+        <translation>按位置的检错精确率</translation>
+    </message>
+    <message>
+        <source>place_detection_recall</source>
+        <translation>按位置的检错召回率</translation>
+    </message>
+    <message>
+        <source>precision</source>
+        <translation>精确率</translation>
+    </message>
+    <message>
+        <source>r2</source>
+        <translation>R²</translation>
+    </message>
+    <message>
+        <source>recall</source>
+        <translation>召回率</translation>
+    </message>
+    <message>
+        <source>sentence_accuracy</source>
+        <translation>句子准确率</translation>
+    </message>
+    <message>
+        <source>spearman</source>
+        <translation>Spearman 相关系数</translation>
+    </message>
+    <message>
+        <source>subset_accuracy</source>
+        <translation>子集准确率</translation>
+    </message>
+    <message>
+        <source>token_accuracy</source>
+        <translation>词元准确率</translation>
+    </message>
+    <message>
+        <source>unchanged_accuracy</source>
+        <translation>不作改动时的准确率</translation>
+    </message>
+    <message>
+        <source>weighted_f1</source>
+        <translation>加权平均 F1</translation>
+    </message>
+    <message>
+        <source>weighted_precision</source>
+        <translation>加权平均精确率</translation>
+    </message>
+    <message>
+        <source>weighted_recall</source>
+        <translation>加权平均召回率</translation>
     </message>
 </context>
 <context>
@@ -27947,6 +28733,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>, </source>
         <translation>，</translation>
+    </message>
+    <message>
+        <source>{caption}: {text}</source>
+        <translation>{caption}：{text}</translation>
+    </message>
+    <message>
+        <source>{text} ({more})</source>
+        <translation>{text}（{more}）</translation>
     </message>
 </context>
 <context>
@@ -28567,6 +29361,45 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>state</name>
+    <message>
+        <source>cancelled</source>
+        <translation>已取消</translation>
+    </message>
+    <message>
+        <source>crashed</source>
+        <translation>已中断</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>dropped</source>
+        <translation>已放弃</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>finished</source>
+        <translation>已完成</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+</context>
+<context>
     <name>status</name>
     <message>
         <source>Downloading</source>
@@ -28607,6 +29440,456 @@ meaning | sentence colours it.</source>
     <message>
         <source>validation {metric}</source>
         <translation>验证{metric}</translation>
+    </message>
+</context>
+<context>
+    <name>table</name>
+    <message>
+        <source>95 %</source>
+        <translation>95 %</translation>
+    </message>
+    <message>
+        <source>95 % interval</source>
+        <translation>95 % 置信区间</translation>
+    </message>
+    <message>
+        <source>Cohen’s kappa</source>
+        <translation>Cohen’s kappa</translation>
+    </message>
+    <message>
+        <source>F1</source>
+        <translation>F1</translation>
+    </message>
+    <message>
+        <source>Krippendorff’s alpha</source>
+        <translation>Krippendorff’s alpha</translation>
+    </message>
+    <message>
+        <source>MB</source>
+        <translation>MB</translation>
+    </message>
+    <message>
+        <source>accuracy</source>
+        <translation>准确率</translation>
+    </message>
+    <message>
+        <source>accuracy on the rest</source>
+        <translation>其余的准确率</translation>
+    </message>
+    <message>
+        <source>against fine-tuned</source>
+        <translation>与微调相比</translation>
+    </message>
+    <message>
+        <source>agreement</source>
+        <translation>一致性</translation>
+    </message>
+    <message>
+        <source>alternatives</source>
+        <translation>备选词</translation>
+    </message>
+    <message>
+        <source>among five guesses</source>
+        <translation>前五个猜测中</translation>
+    </message>
+    <message>
+        <source>analogies right</source>
+        <translation>类比正确</translation>
+    </message>
+    <message>
+        <source>as counted</source>
+        <translation>计数所得</translation>
+    </message>
+    <message>
+        <source>both</source>
+        <translation>两者</translation>
+    </message>
+    <message>
+        <source>by chance</source>
+        <translation>随机情况下</translation>
+    </message>
+    <message>
+        <source>characters</source>
+        <translation>字符</translation>
+    </message>
+    <message>
+        <source>class</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>compared with BERT</source>
+        <translation>与 BERT 相比</translation>
+    </message>
+    <message>
+        <source>confidence</source>
+        <translation>置信度</translation>
+    </message>
+    <message>
+        <source>data</source>
+        <translation>数据</translation>
+    </message>
+    <message>
+        <source>each alone</source>
+        <translation>各自单独</translation>
+    </message>
+    <message>
+        <source>first guess right</source>
+        <translation>首个猜测正确</translation>
+    </message>
+    <message>
+        <source>from</source>
+        <translation>从</translation>
+    </message>
+    <message>
+        <source>gain over base</source>
+        <translation>相对基础的提升</translation>
+    </message>
+    <message>
+        <source>gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>guesses</source>
+        <translation>猜测</translation>
+    </message>
+    <message>
+        <source>head</source>
+        <translation>头</translation>
+    </message>
+    <message>
+        <source>id</source>
+        <translation>ID</translation>
+    </message>
+    <message>
+        <source>importance</source>
+        <translation>重要性</translation>
+    </message>
+    <message>
+        <source>it falls by</source>
+        <translation>下降</translation>
+    </message>
+    <message>
+        <source>job</source>
+        <translation>任务</translation>
+    </message>
+    <message>
+        <source>label</source>
+        <translation>标签</translation>
+    </message>
+    <message>
+        <source>labels</source>
+        <translation>标签数</translation>
+    </message>
+    <message>
+        <source>line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>loss after it</source>
+        <translation>更新后的损失</translation>
+    </message>
+    <message>
+        <source>masked-word loss</source>
+        <translation>掩码词损失</translation>
+    </message>
+    <message>
+        <source>may see</source>
+        <translation>可见范围</translation>
+    </message>
+    <message>
+        <source>mean confidence</source>
+        <translation>平均置信度</translation>
+    </message>
+    <message>
+        <source>mean log ratio</source>
+        <translation>平均对数比</translation>
+    </message>
+    <message>
+        <source>mean share</source>
+        <translation>平均占比</translation>
+    </message>
+    <message>
+        <source>measure</source>
+        <translation>指标</translation>
+    </message>
+    <message>
+        <source>member</source>
+        <translation>成员</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>nearest of own meaning</source>
+        <translation>最近邻同义</translation>
+    </message>
+    <message>
+        <source>nearest words</source>
+        <translation>最近的词</translation>
+    </message>
+    <message>
+        <source>other meaning</source>
+        <translation>异义</translation>
+    </message>
+    <message>
+        <source>p</source>
+        <translation>p</translation>
+    </message>
+    <message>
+        <source>parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>perplexity per word</source>
+        <translation>每词困惑度</translation>
+    </message>
+    <message>
+        <source>precision</source>
+        <translation>精确率</translation>
+    </message>
+    <message>
+        <source>predicted</source>
+        <translation>预测</translation>
+    </message>
+    <message>
+        <source>probability that it follows</source>
+        <translation>接在其后的概率</translation>
+    </message>
+    <message>
+        <source>pseudo-perplexity</source>
+        <translation>伪困惑度</translation>
+    </message>
+    <message>
+        <source>rank correlation with people</source>
+        <translation>与人工评分的秩相关</translation>
+    </message>
+    <message>
+        <source>raw agreement</source>
+        <translation>原始一致率</translation>
+    </message>
+    <message>
+        <source>recall</source>
+        <translation>召回率</translation>
+    </message>
+    <message>
+        <source>right</source>
+        <translation>正确率</translation>
+    </message>
+    <message>
+        <source>right words of one piece</source>
+        <translation>单词片词猜对</translation>
+    </message>
+    <message>
+        <source>right, Naive Bayes over pairs of words</source>
+        <translation>正确率，词对朴素贝叶斯</translation>
+    </message>
+    <message>
+        <source>right, fine-tuned</source>
+        <translation>正确率，微调</translation>
+    </message>
+    <message>
+        <source>right, vectors frozen</source>
+        <translation>正确率，向量冻结</translation>
+    </message>
+    <message>
+        <source>rows</source>
+        <translation>行数</translation>
+    </message>
+    <message>
+        <source>run</source>
+        <translation>训练记录</translation>
+    </message>
+    <message>
+        <source>s a run</source>
+        <translation>每次秒数</translation>
+    </message>
+    <message>
+        <source>same meaning</source>
+        <translation>同义</translation>
+    </message>
+    <message>
+        <source>says</source>
+        <translation>依据</translation>
+    </message>
+    <message>
+        <source>score</source>
+        <translation>得分</translation>
+    </message>
+    <message>
+        <source>seconds</source>
+        <translation>秒</translation>
+    </message>
+    <message>
+        <source>seed</source>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>segment</source>
+        <translation>段</translation>
+    </message>
+    <message>
+        <source>setting</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>share</source>
+        <translation>占比</translation>
+    </message>
+    <message>
+        <source>similarity of its vectors, layer by layer</source>
+        <translation>各层的向量相似度</translation>
+    </message>
+    <message>
+        <source>slice</source>
+        <translation>切片</translation>
+    </message>
+    <message>
+        <source>stage</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>state</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>task</source>
+        <translation>任务类型</translation>
+    </message>
+    <message>
+        <source>templates</source>
+        <translation>模板数</translation>
+    </message>
+    <message>
+        <source>text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>texts</source>
+        <translation>文本数</translation>
+    </message>
+    <message>
+        <source>the model less it</source>
+        <translation>模型与之的差</translation>
+    </message>
+    <message>
+        <source>the rest</source>
+        <translation>其余</translation>
+    </message>
+    <message>
+        <source>time</source>
+        <translation>用时</translation>
+    </message>
+    <message>
+        <source>to</source>
+        <translation>至</translation>
+    </message>
+    <message>
+        <source>together</source>
+        <translation>一起</translation>
+    </message>
+    <message>
+        <source>token</source>
+        <translation>词元</translation>
+    </message>
+    <message>
+        <source>true</source>
+        <translation>真实</translation>
+    </message>
+    <message>
+        <source>true \ predicted</source>
+        <translation>真实 \ 预测</translation>
+    </message>
+    <message>
+        <source>value</source>
+        <translation>值</translation>
+    </message>
+    <message>
+        <source>vocabulary</source>
+        <translation>词表</translation>
+    </message>
+    <message>
+        <source>way</source>
+        <translation>方法</translation>
+    </message>
+    <message>
+        <source>weight</source>
+        <translation>权重</translation>
+    </message>
+    <message>
+        <source>weights</source>
+        <translation>权重数</translation>
+    </message>
+    <message>
+        <source>when</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>why</source>
+        <translation>原因</translation>
+    </message>
+    <message>
+        <source>word</source>
+        <translation>词</translation>
+    </message>
+    <message>
+        <source>words read</source>
+        <translation>已读词数</translation>
+    </message>
+    <message>
+        <source>year</source>
+        <translation>年份</translation>
+    </message>
+</context>
+<context>
+    <name>task</name>
+    <message>
+        <source>classification</source>
+        <translation>分类</translation>
+    </message>
+    <message>
+        <source>correction</source>
+        <translation>纠错</translation>
+    </message>
+    <message>
+        <source>family</source>
+        <translation>家族</translation>
+    </message>
+    <message>
+        <source>multi-label</source>
+        <translation>多标签</translation>
+    </message>
+    <message>
+        <source>multiple-choice</source>
+        <translation>多项选择</translation>
+    </message>
+    <message>
+        <source>pipeline</source>
+        <translation>流程</translation>
+    </message>
+    <message>
+        <source>pretraining</source>
+        <translation>预训练</translation>
+    </message>
+    <message>
+        <source>questions</source>
+        <translation>问答</translation>
+    </message>
+    <message>
+        <source>regression</source>
+        <translation>回归</translation>
+    </message>
+    <message>
+        <source>token-labels</source>
+        <translation>词语标记</translation>
     </message>
 </context>
 <context>
@@ -28938,12 +30221,76 @@ meaning | sentence colours it.</source>
 <context>
     <name>word</name>
     <message>
+        <source>Directory not empty</source>
+        <translation>文件夹不为空</translation>
+    </message>
+    <message>
+        <source>File exists</source>
+        <translation>文件已存在</translation>
+    </message>
+    <message>
+        <source>File name too long</source>
+        <translation>文件名过长</translation>
+    </message>
+    <message>
+        <source>Input/output error</source>
+        <translation>读写出错</translation>
+    </message>
+    <message>
+        <source>Is a directory</source>
+        <translation>这是一个文件夹</translation>
+    </message>
+    <message>
+        <source>No space left on device</source>
+        <translation>磁盘空间不足</translation>
+    </message>
+    <message>
+        <source>No such file or directory</source>
+        <translation>没有这个文件或文件夹</translation>
+    </message>
+    <message>
+        <source>Not a directory</source>
+        <translation>这不是文件夹</translation>
+    </message>
+    <message>
+        <source>Permission denied</source>
+        <translation>没有权限</translation>
+    </message>
+    <message>
+        <source>Read-only file system</source>
+        <translation>文件系统是只读的</translation>
+    </message>
+    <message>
+        <source>accents</source>
+        <translation>重音符</translation>
+    </message>
+    <message>
         <source>base</source>
         <translation>基础</translation>
     </message>
     <message>
+        <source>capitals</source>
+        <translation>大写</translation>
+    </message>
+    <message>
+        <source>chinese</source>
+        <translation>汉字</translation>
+    </message>
+    <message>
         <source>domain</source>
         <translation>领域</translation>
+    </message>
+    <message>
+        <source>emoji</source>
+        <translation>表情符号</translation>
+    </message>
+    <message>
+        <source>numbers</source>
+        <translation>数字</translation>
+    </message>
+    <message>
+        <source>restored</source>
+        <translation>还原</translation>
     </message>
     <message>
         <source>task</source>
@@ -29077,6 +30424,14 @@ meaning | sentence colours it.</source>
         <translation>先截断较长的</translation>
     </message>
     <message>
+        <source>Mean of all tokens</source>
+        <translation>全部词元的平均</translation>
+    </message>
+    <message>
+        <source>Mean of first and last layer</source>
+        <translation>首层与末层的平均</translation>
+    </message>
+    <message>
         <source>Method taken: {method}</source>
         <translation>采用的方法：{method}</translation>
     </message>
@@ -29098,6 +30453,10 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Nothing</source>
         <translation>无</translation>
     </message>
     <message>
@@ -29183,6 +30542,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Whole words</source>
         <translation>整词</translation>
+    </message>
+    <message>
+        <source>Word frequencies</source>
+        <translation>词频</translation>
     </message>
     <message>
         <source>Yes</source>
