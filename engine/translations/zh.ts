@@ -1424,7 +1424,7 @@
 <context>
     <name>ChainDoor</name>
     <message>
-        <source>Adapt to your texts first</source>
+        <source>Adapt to your texts</source>
         <translation>先适应你的文本</translation>
     </message>
     <message>

@@ -96,6 +96,7 @@ ACCEPTED = (
     Accepted("*", "elided", "rail_*_state", "the page says it, and so does the tip"),
     Accepted("finetune", "cut", "setting_learning_rate", "seen while it is empty; its tip says it"),
     *(Accepted("*", "elided", f"*{box}", LISTED) for box in CHOICES),
+    Accepted("probe", "cut", "probe_tabs", "seven tabs: those beyond scroll into view", "1024x640"),
     Accepted("*", "head", "*", "of a narrow column: its tip has it whole, and it can be drawn wider"),
     Accepted("*", "painted", "figure", "names and texts of people are of any length: the tip has them whole"),
 )

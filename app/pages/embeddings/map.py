@@ -7,7 +7,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QSplitter, QWidget
 
 from app import words
-from app.look.labels import WholeLabel
+from app.look.labels import label
 from app.look.layout import column
 from app.look.rows_model import RowsModel, TableColumn, text_column
 from app.look.table_view import TableView
@@ -57,7 +57,7 @@ class MapCard(Card):
         self._column = ""
         self.plot = named(ScatterPlot(self.tr("Map of texts")), "embeddings_map")
         yield_to_layout(self.plot, 120)
-        self.heading = named(WholeLabel("", "muted"), "embeddings_neighbours_of")
+        self.heading = label("", "muted", wrap=True, name="embeddings_neighbours_of")
         self.table = named(TableView(), "embeddings_neighbours", self.tr("Nearest neighbours"))
         self.model = NeighboursModel(self)
         self.table.setModel(self.model)

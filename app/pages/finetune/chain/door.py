@@ -29,7 +29,7 @@ class ChainDoor(QWidget):
         set_role(self, "clear")
         self._session, self._asked = session, Channel(self, session.workers.quick)
         self._found: Path | None = None
-        start, past = self.tr("Adapt to your texts first"), self.tr("Past…")
+        start, past = self.tr("Adapt to your texts"), self.tr("Past…")
         self.series = PastSeries(session, past_chains, start, past, ("adapt_first", "chains"))
         self.series.none_yet = self.tr("No adaptation yet")
         self.series.start.setToolTip(
