@@ -281,7 +281,7 @@ def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
     window.session.model.set_max_length(48)
     own = form.values()
     said = walk(Tour(window), qtbot)
-    assert form.values() == own
+    qtbot.waitUntil(lambda: form.values() == own)
     keys = ["data", "learn", "result", "ask", "reasons", "hide", "guesses", "attention", "heads"]
     assert list(said) == keys
     training = window.session.training.state
