@@ -22,7 +22,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._C import DispatchKey, DispatchKeySet
-from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 NAME = "emulated"
 HOST = "the host"
@@ -699,6 +698,8 @@ _kept: list[torch.library.Library] = []  # they live as long as the process
 def set_up() -> torch.device:
     """Give this process the device, for good, and return it."""
     if not _kept:
+        from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
         _setup_privateuseone_for_python_backend(NAME, Module(NAME))
         torch.UntypedStorage.clone = clone_storage  # type: ignore[method-assign]
         with warnings.catch_warnings():
