@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -21,7 +22,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._C import DispatchKey, DispatchKeySet
-from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 NAME = "emulated"
 HOST = "the host"
@@ -698,25 +698,32 @@ _kept: list[torch.library.Library] = []  # they live as long as the process
 def set_up() -> torch.device:
     """Give this process the device, for good, and return it."""
     if not _kept:
+        from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
         _setup_privateuseone_for_python_backend(NAME, Module(NAME))
-        everything, aten = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
-        everything.fallback(work, "PrivateUse1")
-        aten.impl("copy_", copy_, "PrivateUse1")
-        aten.impl("_to_copy", to_copy, "PrivateUse1")
-        aten.impl("set_.source_Storage_storage_offset", set_storage, "PrivateUse1")
         torch.UntypedStorage.clone = clone_storage  # type: ignore[method-assign]
-        for name, kernel in OWN.items():
-            aten.impl(name, partial(work, getattr(_aten, name).default, kernel=kernel), "PrivateUse1")
-        aten.impl("_pin_memory", _pin, "CPU", allow_override=True)
-        aten.impl("is_pinned", lambda value, device=None: is_pinned(value), "CPU", allow_override=True)
-        for name in WHOLE.split():
-            aten.impl(name, partial(work, getattr(_aten, name).default), "PrivateUse1")
-        everything.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
-        for names, is_low in ((LOW, True), (FULL, False)):
-            for name in names.split():
-                packet = getattr(_aten, name)
-                for op in (getattr(packet, overload) for overload in packet.overloads()):
-                    if "out" not in op._overloadname:
-                        aten.impl(op, _casting(op, is_low), "AutocastPrivateUse1")
-        _kept.extend([everything, aten])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a kernel takes the place of another one
+            _add_kernels()
     return torch.device(NAME)
+
+
+def _add_kernels() -> None:
+    everything, aten = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
+    _kept.extend([everything, aten])
+    everything.fallback(work, "PrivateUse1")
+    aten.impl("copy_", copy_, "PrivateUse1")
+    aten.impl("_to_copy", to_copy, "PrivateUse1")
+    aten.impl("set_.source_Storage_storage_offset", set_storage, "PrivateUse1")
+    aten.impl("_pin_memory", _pin, "CPU", allow_override=True)
+    aten.impl("is_pinned", lambda value, device=None: is_pinned(value), "CPU", allow_override=True)
+    for name in (*WHOLE.split(), *OWN):
+        op = getattr(_aten, name).default
+        aten.impl(name, partial(work, op, kernel=OWN.get(name)), "PrivateUse1")
+    everything.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+    for names, is_low in ((LOW, True), (FULL, False)):
+        for packet in (getattr(_aten, name) for name in names.split()):
+            for overload in packet.overloads():
+                if "out" not in overload:
+                    op = getattr(packet, overload)
+                    aten.impl(op, _casting(op, is_low), "AutocastPrivateUse1")

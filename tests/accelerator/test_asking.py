@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.export.onnx import GRAPH
 from engine.library import predict
 from engine.model.weights import save_model
 from engine.train.finetune import fine_tune
@@ -112,26 +111,20 @@ def test_what_was_trained_on_a_gpu_is_measured_reported_and_exported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    onnxruntime = pytest.importorskip("onnxruntime")
-    config = tiny_config(tmp_path, device="cuda", num_epochs=1, rare_labels="weighted", pooling="mean")
+    config = tiny_config(tmp_path, device="cuda", num_epochs=1, rare_labels="weighted")
     list(fine_tune(config, tmp_path / "run"))
     assert machine.kinds["_fused_adamw_"]
     for words in (
         ("evaluate", "--model", "run", "--part", "validation"),
         ("evaluate", "--model", "run/model", "--data", "reviews.csv"),
         ("report", "--model", "run", "--html", "run.html"),
-        ("export", "--model", "run/model", "--zip", "run.zip"),
-        ("export", "--model", "run/model", "--onnx", "graph"),
+        ("export", "--model", "run/model", "--transformers", "exported"),
     ):
         code, _, err = typed(capsys)(*words)
         assert code == 0, err
-    assert (tmp_path / "run.html").stat().st_size > 1000 and (tmp_path / "run.zip").is_file()
+    assert (tmp_path / "run.html").stat().st_size > 1000
     machine.has_bfloat16 = False
-    answered = next(iter(predict(tmp_path / "run" / "model", ["good film"], device="cuda")))
-    graph = onnxruntime.InferenceSession(tmp_path / "graph" / GRAPH, providers=["CPUExecutionProvider"])
-    pieces = tiny_wordpiece().encode("good film")
-    given = {"input_ids": [pieces.input_ids], "token_type_ids": [pieces.token_type_ids]}
-    given["attention_mask"] = [[1] * len(pieces.input_ids)]
-    [logits] = graph.run(None, {name: np.array(rows, np.int64) for name, rows in given.items()})
-    shares = np.exp(logits[0]) / np.exp(logits[0]).sum()
-    np.testing.assert_allclose(list(answered["probabilities"].values()), shares, atol=1e-5)
+    texts = ["good film", "a bad play !"]
+    found = [predict(tmp_path / "run" / "model", texts, device="cuda")]
+    found.append(predict(tmp_path / "exported", texts, device="cpu"))
+    assert_same(*found)
