@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 AS_MODULE = "--as-module"
-MODULES = ("engine", "engine.hub", "engine.export", "engine.text.corpus.cutter_process")
+MODULES = ("engine", "engine.hub", "engine.export", "engine.text.corpus.cutter_process", "engine.remote")
 
 
 def command_of(module: str, *arguments: str) -> list[str]:

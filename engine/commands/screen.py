@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.errors import WORD, RunError, clauses, listed, marked, phrases
+from engine.errors import WORD, RunError, clauses, listed, marked, phrases, sentences
 from engine.events import (
     Beat,
     Evaluated,
@@ -34,6 +34,7 @@ from engine.events import (
 from engine.files import read_json_object
 from engine.language import said, spoken
 from engine.questions.writing import columns_of, percent
+from engine.remote.contact import Contact
 from engine.train.metrics import interval_so_far, wilson_interval
 
 Found = TypeVar("Found")
@@ -101,6 +102,8 @@ class Screen:
                 self._gained(event)
             case Judged():
                 self._judged(event)
+            case Contact():
+                self._line(sentences([str(event.said()), str(event.why or "")]))
             case Beat() | Saved() | Predicted():
                 pass
             case _:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
-from engine.errors import Sentence
+from engine.errors import Sentence, marked
 from engine.events import Event
+from engine.train.run.mirrored import ALIVE
+
+WAITING, RUNNING, PAUSED, CRASHED = "waiting", "running", "paused", "crashed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,5 +27,23 @@ class Contact(Event):
     why: Sentence | None = None  # it is not connected: as ssh says it
 
     def said(self) -> Sentence:
-        """Return it for a person: "Not connected to gpu1 since 14:02; the run goes on there."."""
-        raise NotImplementedError
+        """Return it for a person: "Not connected to gpu1 since 14:02; it goes on there."."""
+        values = {"host": self.host, "time": time.strftime("%H:%M", time.localtime(self.since))}
+        if not self.is_connected and self.state in ALIVE:
+            return Sentence(
+                marked("engine", "Not connected to {host} since {time}; it goes on there."), values
+            )
+        if not self.is_connected:
+            return Sentence(marked("engine", "Not connected to {host} since {time}."), values)
+        return Sentence(_SAID.get(self.state, _SAID[CRASHED]), values)
+
+
+_SAID = {
+    WAITING: marked("engine", "Connected to {host}; the run is waiting to begin there."),
+    RUNNING: marked("engine", "Connected to {host}; the run is training there."),
+    PAUSED: marked("engine", "Connected to {host}; the run is paused there."),
+    "finished": marked("engine", "The run on {host} is finished."),
+    "stopped": marked("engine", "The run on {host} was stopped, and what it learned is kept."),
+    "failed": marked("engine", "The run on {host} failed."),
+    CRASHED: marked("engine", "The run on {host} was cut off."),
+}

@@ -1,41 +1,60 @@
 """A run that trains on another computer and is mirrored into a folder here, which says where it lives.
 
-The run folder here is a run as any other: settings, curves, scores and, at the end, weights. Two files of it are
-not mirrored: remote.json says where the run is trained, mirror.json how far it has been heard. Every function
-may be killed, or its generator closed, at any moment: `follow` then goes on where it was. Closing detaches; the
-run goes on there. Stop and pause are wishes in the folder (engine/train/run/wanted.py), passed on by whoever
-follows.
+The run folder here is a run as any other: settings, curves, scores and, at the end, weights. Two files of it
+are not mirrored: remote.json says where the run is trained, mirror.json how far it has been heard. Every
+function may be killed, or its generator closed, at any moment: `follow` then goes on where it was. Closing
+detaches; the run goes on there. Stop and pause are wishes in the folder (engine/train/run/wanted.py), passed
+on by whoever follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from engine.events import Event, Steps
-from engine.remote.computer import Computer
-from engine.remote.contact import Contact
-from engine.train.run.runs import AnyConfig
+from engine.durable import write_text
+from engine.errors import RunError, Sentence, UserError, VerbatimText, marked
+from engine.events import Beat, Event, Finished, Noted, Progress, Steps
+from engine.remote.computer import Computer, computer_from
+from engine.remote.connection import BEAT_S, Connection, Lost, connected
+from engine.remote.contact import CRASHED, WAITING, Contact
+from engine.remote.hosts import check_host, settings_of, slurm_options
+from engine.remote.jobs import ABSENT, MOST_TRIES, new_key
+from engine.remote.mirror import Mirror
+from engine.remote.record import RemoteRun, discard, make_folder, read_remote, write_contact
+from engine.remote.sending import sent
+from engine.settings.config import absolute
+from engine.train.run.lock import locked
+from engine.train.run.mirrored import ALIVE, ENDED
+from engine.train.run.runs import LOCK, METRICS, AnyConfig, document_of, kind_of, read_config, run_info
+from engine.train.run.wanted import FETCH, GO, STOP, WANTED, heeded, wanted
+
+WAIT_S = 0.5  # that a host waits for news before it says that there is none
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0  # between two tries to reach a host
+CONNECTING = marked("engine", "Connecting to {host}")
+
+
+def pass_on(run_dir: Path, what: str, *, host: str = "") -> Generator[Event, None, None]:
+    """Tell there what is wanted of a run that nobody follows here. Raises: UserError."""
+    remote = read_remote(Path(run_dir).absolute(), host)
+    line = yield from _reached(remote.host)
+    with closing(line), _unlost():
+        yield from line.ask("want", key=remote.key, what=what)
 
 
 def look_at(host: str) -> Steps[Computer]:
     """Connect to a host and return what it has. Raises: UserError: what ssh said, in one sentence."""
-    raise NotImplementedError
-    yield
-
-
-def install(host: str) -> Steps[Computer]:
-    """Install the Cloze that runs here on a host, in a folder of its own there; return what it has then.
-
-    Raises: UserError.
-    """
-    raise NotImplementedError
-    yield
+    line = yield from _reached(host)
+    with closing(line):
+        return line.probed or (yield from _computer(line))
 
 
 def train_there(
     config: AnyConfig, run_dir: Path, host: str, *, slurm: str | None = None, fetches: bool = True
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Train on a host: check it, send what is missing there, start, and follow until the run's end.
 
     Nothing is made here before the host was reached and has Cloze. Closing detaches once it is started.
@@ -43,48 +62,281 @@ def train_there(
             fetches: whether the weights come at the end; else `fetch` does.
     Raises: UserError.
     """
-    raise NotImplementedError
-    yield
+    run_dir, config = Path(run_dir).absolute(), absolute(config)
+    settings = settings_of(check_host(host))
+    asked = settings.slurm or None if slurm is None else slurm
+    slurm_options(asked or "")
+    line = yield from _reached(host)
+    with closing(line):
+        computer = line.probed or (yield from _computer(line))
+        _check_fit(host, computer, asked)
+        yield Noted(sentence=computer.said(), level="fine")
+        remote = RemoteRun(
+            host=host,
+            key=new_key(),
+            name=run_dir.name,
+            kind=kind_of(config),
+            folder=settings.folder,
+            slurm=asked,
+            fetches=fetches,
+        )
+        make_folder(run_dir, config, remote)
+        follower = _Follower(run_dir, remote, told=0)
+        try:
+            with locked(run_dir / LOCK):
+                yield from follower.run(line)
+        finally:
+            if not follower.is_started:
+                discard(run_dir)
 
 
-def follow(run_dir: Path, *, told: int | None = None) -> Iterator[Event]:
+def follow(run_dir: Path, *, told: int | None = None, host: str = "") -> Generator[Event, None, None]:
     """Mirror a run until it has ended there, reconnecting as long as that takes, and tell what it says.
 
-    Yields `Contact` whenever that changes, `Progress` while it sends or waits, `Fetched` for weights, and what
-    the run says, `Finished` at the very end, when the weights are here. A run that crashed there is started
-    again from its checkpoint.
-    Args:   told: the bytes of metrics.jsonl whose events are known already; None: all that is there.
+    Yields `Contact` whenever that changes, `Progress` while it sends or waits, `Fetched` for weights, and
+    what the run says, `Finished` at the very end, when the weights are here. A run that crashed there is
+    started again from its checkpoint.
+    Args:   told: the bytes of metrics.jsonl whose events are known already; None: all that is there. host:
+            as a person has named it, where the folder was not made on this computer.
     Raises: UserError: it failed there (with its reason), is not remote, or is followed by another process.
     """
-    raise NotImplementedError
-    yield
+    run_dir = Path(run_dir).absolute()
+    follower = _Follower(run_dir, read_remote(run_dir, host), told)
+    with locked(run_dir / LOCK):
+        yield from follower.run()
 
 
-def resume_there(run_dir: Path) -> Iterator[Event]:
-    """Go on with a run there that was stopped, failed, crashed or paused, and follow it. Raises: UserError."""
-    raise NotImplementedError
-    yield
+def resume_there(run_dir: Path, *, told: int | None = None, host: str = "") -> Generator[Event, None, None]:
+    """Go on with a run there that was stopped, failed, cut off or paused; follow it. Raises: UserError."""
+    run_dir = Path(run_dir).absolute()
+    follower = _Follower(run_dir, read_remote(run_dir, host), told, resumes=True)
+    if run_info(run_dir).state == "finished":
+        raise RunError(
+            marked("engine", "The run in {path} is finished. Its model is in {model}."),
+            path=run_dir,
+            model=run_dir / "model",
+        )
+    with locked(run_dir / LOCK):
+        yield from follower.run()
 
 
-def fetch(run_dir: Path, *, everything: bool = False) -> Iterator[Event]:
+def fetch(run_dir: Path, *, everything: bool = False, host: str = "") -> Generator[Event, None, None]:
     """Fetch the weights as they are there now; everything: the kept weights and checkpoints, too.
 
-    Raises: UserError.
+    A run that is followed is asked by `want(run_dir, FETCH)` instead. Raises: UserError.
     """
-    raise NotImplementedError
-    yield
+    run_dir = Path(run_dir).absolute()
+    remote = read_remote(run_dir, host)
+    line = yield from _reached(remote.host)
+    with closing(line), _unlost(), locked(run_dir / LOCK):
+        yield from Mirror(run_dir, remote).fetch(line, everything=everything)
 
 
-def host_of(run_dir: Path) -> str:
-    """Return the host on which a run is trained; "" for one of this computer."""
-    raise NotImplementedError
+@contextmanager
+def _unlost() -> Iterator[None]:
+    """Say a lost line as a refusal. Raises: UserError."""
+    try:
+        yield
+    except Lost as lost:
+        raise UserError(lost.why.template, **lost.why.values) from lost
 
 
-def last_contact(run_dir: Path) -> Contact | None:
-    """Return what was last heard of a remote run, from its folder alone; None for a run of this computer."""
-    raise NotImplementedError
+class _Follower:
+    """Follows one run. is_started: it was started there at some time."""
+
+    def __init__(self, run_dir: Path, remote: RemoteRun, told: int | None, *, resumes: bool = False) -> None:
+        self.run_dir, self.remote, self.is_started = run_dir, remote, False
+        if told is None:
+            told = _whole_lines(run_dir / METRICS)
+        self._mirror = Mirror(run_dir, remote, told)
+        self._contact: Contact | None = None
+        self._heard = time.time()
+        self._finished: Finished | None = None
+        self._resumes = resumes
+        self._has_config = False
+        self._tries, self._reached = 0, -1
+
+    def run(self, line: Connection | None = None) -> Iterator[Event]:
+        """Follow to the end. Args: line: one that is open already; it is left to whoever opened it."""
+        wait_s = FIRST_WAIT_S
+        while True:
+            made, heard = None, self._heard
+            try:
+                if line is None:
+                    yield Progress(stage=CONNECTING.format(host=self.remote.host), done=0, total=0)
+                    made = yield from connected(self.remote.host, settings_of(self.remote.host))
+                    if made.probed is not None:
+                        raise _no_cloze(self.remote.host, made.probed)
+                yield from self._attend(made or line)  # type: ignore[arg-type]
+                return
+            except Lost as lost:
+                wait_s = FIRST_WAIT_S if self._heard > heard else min(2 * wait_s, LONGEST_WAIT_S)
+                yield from self._say(False, self._contact.state if self._contact else WAITING, lost.why)
+            finally:
+                line = None
+                if made is not None:
+                    made.close()
+            until = time.monotonic() + wait_s
+            while time.monotonic() < until:
+                time.sleep(BEAT_S)
+                yield Beat()
+
+    def _attend(self, line: Connection) -> Iterator[Event]:
+        """Mirror over one line to the end of the run. Raises: Lost, UserError."""
+        known: dict[str, Any] = {}
+        whole = True
+        while True:
+            yield from self._pass_on(line)
+            found, _ = yield from line.ask(
+                "look", most_wait_s=WAIT_S, key=self.remote.key, known=known, wait_s=WAIT_S if known else 0.0
+            )
+            self._heard = time.time()
+            state = str(found.get("state"))
+            if state == ABSENT or (self._resumes and state not in ALIVE):
+                self._resumes = False
+                yield from self._start(line)
+                known = {}
+                continue
+            self.is_started = True
+            if self._resumes:
+                self._resumes = False
+                yield from line.ask("want", key=self.remote.key, what=GO)
+            size = found.get("metrics")
+            if size != known.get("metrics") or whole or state in ENDED:
+                count = size if type(size) is int else 0
+                yield from self._mirror.catch_up(line, count, whole=whole or state in ENDED)
+                whole = False
+            if found.get("config") and not self._has_config:
+                yield from self._mirror.take_config(line)
+                self._has_config = True
+            yield from self._tell()
+            if state == CRASHED and self._may_start_again():
+                yield from self._start(line)
+                known = {}
+                continue
+            if state in ENDED:
+                yield from self._end(line, state, str(found.get("why", "")))
+                return
+            if found.get("status") and found.get("status") != known.get("status"):
+                yield from self._mirror.take_status(line)
+            yield from self._say(True, state)
+            known = found
+
+    def _start(self, line: Connection) -> Iterator[Event]:
+        """Have it begun, or gone on with, there."""
+        order = {"name": self.remote.name, "kind": self.remote.kind, "slurm": None}
+        if self.remote.slurm is not None:
+            order["slurm"] = slurm_options(self.remote.slurm)  # type: ignore[assignment]
+        settings = yield from sent(line, read_config(self.run_dir))
+        yield from line.ask("start", key=self.remote.key, order=order, settings=document_of(settings))
+        self.is_started = True
+
+    def _pass_on(self, line: Connection) -> Iterator[Event]:
+        """Tell there what is wanted of the run here."""
+        what = wanted(self.run_dir)
+        if not what:
+            return
+        heeded(self.run_dir)
+        try:
+            if what == FETCH:
+                yield from self._mirror.fetch(line)
+                return
+            yield from line.ask("want", key=self.remote.key, what=what)
+        except BaseException:
+            if not wanted(self.run_dir):  # nothing else is wanted meanwhile
+                write_text(self.run_dir / WANTED, what)
+            raise
+
+    def _tell(self) -> Iterator[Event]:
+        """Yield what the run has said; that it is finished is said when all of it is here."""
+        for event in self._mirror.news():
+            if isinstance(event, Finished):
+                self._finished = event
+            else:
+                yield event
+
+    def _may_start_again(self) -> bool:
+        """Whether a run that was cut off goes on: it came a step further since, or not too often."""
+        step = run_info(self.run_dir).step
+        self._tries = self._tries + 1 if step <= self._reached else 1
+        self._reached = max(step, self._reached)
+        return self._tries <= MOST_TRIES and wanted(self.run_dir) != STOP
+
+    def _end(self, line: Connection, state: str, why: str) -> Iterator[Event]:
+        """Have all that is to be here, then say how it ended."""
+        if self._has_config:
+            if self.remote.fetches and state != "failed":
+                yield from self._mirror.fetch(line)
+            yield from self._mirror.take_status(line)
+        heeded(self.run_dir)
+        yield from self._say(True, state)
+        if state == "failed" or (state == CRASHED):
+            template = marked("engine", "The run failed on {host}: {reason}")
+            if state == CRASHED:
+                template = marked(
+                    "engine",
+                    "The run was cut off on {host} {count} times without coming any further. {reason}",
+                )
+            raise RunError(
+                template, host=self.remote.host, count=MOST_TRIES, reason=VerbatimText(why[:400] or "?")
+            )
+        if self._finished is not None and state == "finished":
+            yield self._finished
+
+    def _say(self, is_connected: bool, state: str, why: Sentence | None = None) -> Iterator[Event]:
+        contact = Contact(
+            host=self.remote.host, is_connected=is_connected, since=self._heard, state=state, why=why
+        )
+        before, self._contact = self._contact, contact
+        if before is None or (before.is_connected, before.state) != (is_connected, state):
+            write_contact(self.run_dir, contact)
+            yield contact
 
 
-def is_followed(run_dir: Path) -> bool:
-    """Whether a process of this computer mirrors a run just now."""
-    raise NotImplementedError
+def _reached(host: str) -> Steps[Connection]:
+    """Connect to a host for the first time. Raises: UserError: what ssh said."""
+    yield Progress(stage=CONNECTING.format(host=check_host(host)), done=0, total=0)
+    with _unlost():
+        return (yield from connected(host, settings_of(host)))
+
+
+def _computer(line: Connection) -> Steps[Computer]:
+    with _unlost():
+        frame, _ = yield from line.ask("check")
+    said = frame.get("computer")
+    return computer_from(said if isinstance(said, dict) else {})
+
+
+def _check_fit(host: str, computer: Computer, slurm: str | None) -> None:
+    """Refuse a host on which a run cannot be started. Raises: UserError."""
+    if not computer.has_cloze:
+        raise _no_cloze(host, computer)
+    if slurm is not None and not computer.has_slurm:
+        raise UserError(
+            marked("engine", "There is no SLURM on {host}: the command {name} was not found."),
+            host=host,
+            name="sbatch",
+        )
+
+
+def _no_cloze(host: str, computer: Computer) -> UserError:
+    """Return the refusal of a host that lacks this Cloze."""
+    command = f"python -m engine check-host {host} --install"
+    template = marked(
+        "engine",
+        "{host} does not have the Cloze that runs here. Install it in a folder of its own there: {command}",
+    )
+    if computer.program:
+        template = marked(
+            "engine",
+            "{host} has another Cloze than the one that runs here. Install this one beside it: {command}",
+        )
+    return UserError(template, host=host, command=VerbatimText(command))
+
+
+def _whole_lines(path: Path) -> int:
+    """Return where the last whole line of a file ends."""
+    try:
+        return path.read_bytes().rfind(b"\n") + 1
+    except OSError:
+        return 0
