@@ -211,7 +211,21 @@ def title_of(facts: RunFacts) -> str:
 
 
 def _table(found: tuple[RunFacts, ...]) -> Iterator[tuple[str, ...]]:
-    yield ("run", "data", "model", "task", "seed", "score", "95 %", "rows", "state", "time", "MB", "when")
+    yield (
+        "run",
+        "data",
+        "model",
+        "task",
+        "seed",
+        "score",
+        "95 %",
+        "rows",
+        "state",
+        "on",
+        "time",
+        "MB",
+        "when",
+    )
     for facts in found:
         score = facts.score()
         span = score.interval if score else None
@@ -225,6 +239,7 @@ def _table(found: tuple[RunFacts, ...]) -> Iterator[tuple[str, ...]]:
             f"{span[0]:.4f} to {span[1]:.4f}" if span else "",
             f"{score.rows}" if score else "",
             _state(facts),
+            facts.host,
             "" if facts.seconds is None else _time(facts.seconds),
             f"{facts.size / 1e6:.1f}",
             time.strftime("%Y-%m-%d %H:%M", time.localtime(facts.began)),

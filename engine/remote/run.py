@@ -194,7 +194,7 @@ class _Follower:
             state = str(found.get("state"))
             if state == ABSENT or (self._resumes and state not in ALIVE):
                 self._resumes = False
-                yield from self._start(line)
+                yield from self._start(line, state == ABSENT)
                 known = {}
                 continue
             self.is_started = True
@@ -211,7 +211,7 @@ class _Follower:
                 self._has_config = True
             yield from self._tell()
             if state == CRASHED and self._may_start_again():
-                yield from self._start(line)
+                yield from self._start(line, False)
                 known = {}
                 continue
             if state in ENDED:
@@ -222,13 +222,14 @@ class _Follower:
             yield from self._say(True, state)
             known = found
 
-    def _start(self, line: Connection) -> Iterator[Event]:
-        """Have it begun, or gone on with, there."""
-        order = {"name": self.remote.name, "kind": self.remote.kind, "slurm": None}
-        if self.remote.slurm is not None:
-            order["slurm"] = slurm_options(self.remote.slurm)  # type: ignore[assignment]
-        settings = yield from sent(line, read_config(self.run_dir))
-        yield from line.ask("start", key=self.remote.key, order=order, settings=document_of(settings))
+    def _start(self, line: Connection, is_absent: bool) -> Iterator[Event]:
+        """Have it begun, or gone on with, there; what it needs is sent before it begins."""
+        slurm = None if self.remote.slurm is None else slurm_options(self.remote.slurm)
+        order = {"name": self.remote.name, "kind": self.remote.kind, "slurm": slurm}
+        settings = ""
+        if is_absent:
+            settings = document_of((yield from sent(line, read_config(self.run_dir))))
+        yield from line.ask("start", key=self.remote.key, order=order, settings=settings)
         self.is_started = True
 
     def _pass_on(self, line: Connection) -> Iterator[Event]:
