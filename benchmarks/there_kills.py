@@ -3,13 +3,13 @@
     python -m benchmarks.there_kills [--kills 100] [--a-run 20] [--seed 0]
 
 A real sshd of our own listens on loopback, with keys and a home of its own; the real OpenSSH client reaches
-it. A small run is trained undisturbed. Then the same run is trained there and mirrored here, by the commands
-that a person would use, while one process after another is killed (SIGKILL), after times drawn at random: ssh
-here, the command that watches, the agent there, sshd's process of the connection, the process of the run there,
-and what trains in it. A command that was killed is started again, as `follow`; all else has to mend itself. At
-the end, metrics.jsonl has to be the same byte for byte on both sides, the weights those of the undisturbed run
-bit for bit, each fetched file as it is there, and nothing may run any more. A secret in the environment and the
-private key are looked for in every file and log that was written.
+it. A small run is trained undisturbed. Then the same run is trained there and mirrored here, by the
+commands that a person would use, while one process after another is killed (SIGKILL), after times drawn at
+random: ssh here, the command that watches, the agent there, sshd's process of the connection, the process
+of the run there, and what trains in it. A command that was killed is started again, as `follow`; all else
+has to mend itself. At the end, metrics.jsonl has to be the same byte for byte on both sides, the weights
+those of the undisturbed run bit for bit, each fetched file as it is there, and nothing may run any more. A
+secret in the environment and the private key are looked for in every file and log that was written.
 """
 
 from __future__ import annotations
@@ -104,7 +104,10 @@ class Judge:
                 watching.kill()
                 break
             if (code := watching.poll()) is not None:
-                if code not in (0, -signal.SIGKILL):
+                is_refused = (
+                    code == 2 and not run_dir.exists()
+                )  # the first connection was cut: nothing was made
+                if code not in (0, -signal.SIGKILL) and not is_refused:
                     self.faults.append(f"{run_dir}: the command that watches ended with {code}")
                     break
                 watching = self._start(run_dir, words)
@@ -153,14 +156,9 @@ class Judge:
 
     def _compare(self, run_dir: Path) -> None:
         alone = self.folder / "alone" / "run"
-        there = next(
-            (
-                one
-                for one in self.there.home.glob(".cloze/runs/*/run")
-                if one.parent.name in (run_dir / "remote.json").read_text()
-            ),
-            None,
-        )
+        remote = _bytes(run_dir / "remote.json").decode()
+        runs = [one for one in self.there.home.glob(".cloze/runs/*/run") if one.parent.name in remote]
+        there = runs[0] if runs else None
         if there is None:
             self.faults.append(f"{run_dir}: there is no run there")
             return

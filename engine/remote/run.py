@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from engine.durable import write_text
 from engine.errors import RunError, Sentence, UserError, VerbatimText, marked
@@ -30,11 +30,27 @@ from engine.settings.config import absolute
 from engine.train.run.lock import locked
 from engine.train.run.mirrored import ALIVE, ENDED
 from engine.train.run.runs import LOCK, METRICS, AnyConfig, document_of, kind_of, read_config, run_info
-from engine.train.run.wanted import FETCH, GO, STOP, WANTED, heeded, wanted
+from engine.train.run.wanted import FETCH, GO, STOP, WANTED, heeded, want, wanted
 
 WAIT_S = 0.5  # that a host waits for news before it says that there is none
+STOP_S = 120.0  # that a run may take to stop, where somebody waits for it
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0  # between two tries to reach a host
 CONNECTING = marked("engine", "Connecting to {host}")
+
+
+def stopping(task: Iterator[Event], run_dir: Path) -> Generator[Event, None, None]:
+    """Train there as here: closing stops the run and keeps what it has, instead of detaching."""
+    try:
+        with closing(cast(Generator[Event, None, None], task)):
+            yield from task
+    except GeneratorExit:
+        until = time.monotonic() + STOP_S
+        with suppress(UserError):
+            want(run_dir, STOP)
+            for _ in follow(run_dir):
+                if time.monotonic() > until:  # it will be told so when it is followed again
+                    break
+        raise
 
 
 def pass_on(run_dir: Path, what: str, *, host: str = "") -> Generator[Event, None, None]:
