@@ -9,6 +9,7 @@ on by whoever follows.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -273,7 +274,11 @@ class _Follower:
                 yield event
 
     def _may_start_again(self) -> bool:
-        """Whether a run that was cut off goes on: it came a step further since, or not too often."""
+        """Whether a run that was cut off goes on: it came a step further since, or not too often. What SLURM
+        has ended, a person may have cancelled.
+        """
+        if self.remote.slurm is not None:
+            return False
         step = run_info(self.run_dir).step
         self._tries = self._tries + 1 if step <= self._reached else 1
         self._reached = max(step, self._reached)
@@ -287,15 +292,13 @@ class _Follower:
             yield from self._mirror.take_status(line)
         heeded(self.run_dir)
         yield from self._say(True, state)
-        if state == "failed" or (state == CRASHED):
-            template = marked("engine", "The run failed on {host}: {reason}")
-            if state == CRASHED:
-                template = marked(
-                    "engine",
-                    "The run was cut off on {host} {count} times without coming any further. {reason}",
-                )
+        if state in ("failed", CRASHED):
             raise RunError(
-                template, host=self.remote.host, count=MOST_TRIES, reason=VerbatimText(why[:400] or "?")
+                _ended_by(state, self.remote.slurm is not None),
+                host=self.remote.host,
+                count=MOST_TRIES,
+                reason=VerbatimText(why[:400] or "?"),
+                command=VerbatimText(shlex.join(["python", "-m", "engine", "resume", str(self.run_dir)])),
             )
         if self._finished is not None and state == "finished":
             yield self._finished
@@ -308,6 +311,20 @@ class _Follower:
         if before is None or (before.is_connected, before.state) != (is_connected, state):
             write_contact(self.run_dir, contact)
             yield contact
+
+
+def _ended_by(state: str, is_slurm: bool) -> str:
+    """Return how it is told that a run has ended before its end."""
+    if state == "failed":
+        return marked("engine", "The run failed on {host}: {reason}")
+    if is_slurm:
+        return marked(
+            "engine", "SLURM ended the run on {host} before it was finished. Continue it with: {command}"
+        )
+    return marked(
+        "engine",
+        "The run was cut off on {host} {count} times without coming any further. Continue it with: {command}",
+    )
 
 
 def _reached(host: str) -> Steps[Connection]:
