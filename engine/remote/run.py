@@ -19,6 +19,7 @@ from typing import Any, cast
 from engine.durable import write_text
 from engine.errors import RunError, Sentence, UserError, VerbatimText, marked
 from engine.events import Beat, Event, Finished, Noted, Progress, Steps
+from engine.language import said
 from engine.remote.computer import Computer, computer_from
 from engine.remote.connection import BEAT_S, Connection, Lost, connected
 from engine.remote.contact import CRASHED, WAITING, Contact
@@ -180,7 +181,7 @@ class _Follower:
             made, heard = None, self._heard
             try:
                 if line is None:
-                    yield Progress(stage=CONNECTING.format(host=self.remote.host), done=0, total=0)
+                    yield Progress(stage=said(CONNECTING, host=self.remote.host), done=0, total=0)
                     made = yield from connected(self.remote.host, settings_of(self.remote.host))
                     if made.probed is not None:
                         raise _no_cloze(self.remote.host, made.probed)
@@ -329,7 +330,7 @@ def _ended_by(state: str, is_slurm: bool) -> str:
 
 def _reached(host: str) -> Steps[Connection]:
     """Connect to a host for the first time. Raises: UserError: what ssh said."""
-    yield Progress(stage=CONNECTING.format(host=check_host(host)), done=0, total=0)
+    yield Progress(stage=said(CONNECTING, host=check_host(host)), done=0, total=0)
     with _unlost():
         return (yield from connected(host, settings_of(host)))
 
