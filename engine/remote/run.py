@@ -24,6 +24,7 @@ from engine.language import said
 from engine.remote.computer import Computer, computer_from
 from engine.remote.connection import BEAT_S, Connection, Lost, connected
 from engine.remote.contact import CRASHED, WAITING, Contact
+from engine.remote.frames import foreign
 from engine.remote.hosts import HostSettings, check_host, settings_of, slurm_options
 from engine.remote.jobs import ABSENT, MOST_TRIES, new_key
 from engine.remote.mirror import Mirror
@@ -299,7 +300,7 @@ class _Follower:
                 _ended_by(state, self.remote.slurm is not None),
                 host=self.remote.host,
                 count=MOST_TRIES,
-                reason=VerbatimText(why[:400] or "?"),
+                reason=foreign(why, 400) or "?",
                 command=VerbatimText(shlex.join(["python", "-m", "engine", "resume", str(self.run_dir)])),
             )
         if self._finished is not None and state == "finished":
