@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.language import VARIABLE, spoken_language
 
 AS_MODULE = "--as-module"
-MODULES = ("engine", "engine.hub", "engine.export", "engine.text.corpus.cutter_process")
+MODULES = ("engine", "engine.hub", "engine.export", "engine.text.corpus.cutter_process", "engine.remote")
 
 
 def command_of(module: str, *arguments: str) -> list[str]:

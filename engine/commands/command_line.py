@@ -37,6 +37,14 @@ from engine.commands.language import (
     settings_help,
     train,
 )
+from engine.commands.remote import (
+    add_remote_commands,
+    add_where,
+    check_where,
+    joined,
+    resume_remote,
+    train_on,
+)
 from engine.commands.runs import add_run_commands
 from engine.commands.screen import STOPPED, print_json, run_series
 from engine.commands.spoken_help import speak_help
@@ -91,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         speak(_language_of(given))
         parser = parser_of_commands()
         speak_help(parser)
-        options = parser.parse_args(given)
+        options = parser.parse_args(joined(given))
         _find_shipped(options)
         code = int(options.run(options))
         sys.stdout.flush()
@@ -166,8 +174,11 @@ def _write_no_more() -> None:
 # --- lines for a shell --------------------------------------------------------------------------------
 
 
-def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
-    """Return the line that does this run without the window; settings at their defaults are left out."""
+def finetune_command(config: FineTuneConfig, run_dir: Path, where: Sequence[str] = ()) -> str:
+    """Return the line that does this run without the window; settings at their defaults are left out.
+
+    Args: where: words that say on which computer; see `where_words`.
+    """
     values, defaults = values_of(config), values_of(FineTuneConfig())
     words = [*command_words(), "finetune"]
     chosen = [name for name in FINETUNE_FLAGS if values[name] != defaults[name]]
@@ -176,7 +187,7 @@ def finetune_command(config: FineTuneConfig, run_dir: Path) -> str:
     for name, value in values.items():
         if name not in (*FINETUNE_FLAGS, *HOW_READ) and value != defaults[name]:
             words += ["--set", f"{name}={value}"]
-    return shlex.join(words)
+    return shlex.join([*words, *where])
 
 
 def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
@@ -188,15 +199,19 @@ def _flags(values: dict[str, Any], names: Sequence[str]) -> list[str]:
 
 
 def _finetune(options: argparse.Namespace) -> int:
-    from engine.train.finetune import fine_tune
-
     run_dir = Path(options.run_dir).absolute()
-    task = _with_columns(_config_given(options), lambda config: fine_tune(config, run_dir))
-    if is_follower():
-        return follow(task)
     found: list[Event] = []
-    code = train(task, run_dir, found)
-    if code == 0 and (options.json or options.json_result):
+    if check_where(options):
+        code = train_on(options, _config_given(options), found)
+    else:
+        from engine.train.finetune import fine_tune
+
+        task = _with_columns(_config_given(options), lambda config: fine_tune(config, run_dir))
+        if is_follower():
+            return follow(task)
+        code = train(task, run_dir, found)
+    has_model = (run_dir / "model").is_dir()  # it may have been left where it was trained
+    if code == 0 and has_model and (options.json or options.json_result):
         document = _trained_document(found, run_dir)
         if options.json_result:
             write_text(Path(options.json_result), json.dumps(document, indent=1, ensure_ascii=False))
@@ -262,12 +277,14 @@ def _config_given(options: argparse.Namespace) -> FineTuneConfig:
 
 
 def _resume(options: argparse.Namespace) -> int:
+    run_dir = Path(options.run_dir).absolute()
+    if (code := resume_remote(run_dir)) is not None:
+        return code
     from engine.family import card
     from engine.family import train as family
     from engine.family.layout import SETTINGS, family_of
     from engine.train import comparison, gains, pipeline, resume
 
-    run_dir = Path(options.run_dir).absolute()
     for kind, table in ((pipeline, gains.table), (comparison, comparison.table)):
         if (run_dir / kind.SETTINGS).is_file():
             return run_series(kind.resume(run_dir), run_dir, kind.SETTINGS, kind.REPORT, table)
@@ -335,6 +352,7 @@ def parser_of_commands() -> argparse.ArgumentParser:
     add_question(commands, PredictionQuestion)
     commands.choices[PredictionQuestion.name].set_defaults(run=_predict)
     add_question(commands, TokenizeQuestion)
+    add_remote_commands(commands)
     add_convert_command(commands)
     add_download_command(commands)
     return parser
@@ -347,6 +365,7 @@ def _add_finetune(commands: Any) -> None:
     finetune.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
+    add_where(finetune)
     finetune.add_argument("--json", action="store_true", help="print scores and notes as JSON on stdout")
     finetune.add_argument("--json-result", metavar="FILE", help="write the same to a file")
     words = "compare fine-tuning with frozen features, trained on the same rows"

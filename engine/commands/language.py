@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shlex
 import signal
@@ -12,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from engine.commands.remote import add_where, check_where, train_on
 from engine.commands.screen import run_series, show, tell_kept
 from engine.errors import Sentence, UserError, marked
 from engine.events import Event, Finished, Noted, Started
@@ -22,6 +24,8 @@ from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import settings_of
+from engine.train.run.runs import read_status
+from engine.train.run.wanted import obeying
 
 SETTINGS_SAID = marked("command", "settings for --set and --config, with their defaults:")
 _PATIENCE_S = 20  # that other ranks wait for the first one to leave
@@ -32,8 +36,11 @@ PIPELINE_FLAGS = (
 )
 
 
-def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
-    """Return the line that does this run without the window; settings at their defaults are left out."""
+def pretrain_command(config: PretrainConfig, run_dir: Path, where: Sequence[str] = ()) -> str:
+    """Return the line that does this run without the window; settings at their defaults are left out.
+
+    Args: where: words that say on which computer; see `where_words`.
+    """
     values, defaults = values_of(config), values_of(PretrainConfig())
     words = [*command_words(), "pretrain", "--text", *values.pop("text").split("\n")]
     model = values.pop("model")
@@ -46,7 +53,7 @@ def pretrain_command(config: PretrainConfig, run_dir: Path) -> str:
     for name, value in values.items():
         if value != defaults[name]:
             words += ["--set", f"{name}={value}"]
-    return shlex.join([*words, "--run", str(run_dir)])
+    return shlex.join([*words, "--run", str(run_dir), *where])
 
 
 def pipeline_command(config: PipelineConfig, folder: Path) -> str:
@@ -94,6 +101,7 @@ def _add_pretrain(commands: Any) -> None:
     pretrain.add_argument(  # torchrun takes --run for its own --run-path
         "--run", "--run-dir", dest="run_dir", required=True, help="a new folder for this run"
     )
+    add_where(pretrain)
     add_settings(pretrain)
     pretrain.set_defaults(run=_pretrain)
 
@@ -169,6 +177,8 @@ def flags_given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, 
 
 
 def _pretrain(options: argparse.Namespace) -> int:
+    if check_where(options):
+        return train_on(options, config_from(options))
     from engine.train.pretrain import pretrain
 
     run_dir = Path(options.run_dir).absolute()
@@ -182,14 +192,18 @@ def train(task: Iterator[Event], run_dir: Path, found: list[Event] | None = None
     """Run a training and say, if it ends before its time, how to go on with it; collect what it found and
     noted. Returns: the exit code.
     """
+    from engine.train.ranks import GRADIENTS_WAIT, num_ranks
+
     is_begun: list[bool] = []
+    most_pause_s = math.inf if num_ranks() < 2 else GRADIENTS_WAIT.total_seconds() / 2
     try:
-        code = show(_watched(task, is_begun), found)
+        code = show(_watched(obeying(task, run_dir, most_pause_s), is_begun), found)
     except UserError:
         if is_begun and (run_dir / "config.toml").is_file():
             tell_kept(run_dir)
         raise
-    if code and (run_dir / "config.toml").is_file():
+    was_stopped = code != 0 or read_status(run_dir).get("state") == "stopped"
+    if was_stopped and (run_dir / "config.toml").is_file():
         tell_kept(run_dir)
     return code
 

@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
-from engine.errors import WORD, RunError, captioned, clauses, listed, marked, phrases
+from engine.errors import WORD, RunError, captioned, clauses, listed, marked, phrases, sentences
 from engine.events import (
     Beat,
     Evaluated,
@@ -35,6 +35,7 @@ from engine.files import read_json_object
 from engine.language import metric_name, said, spoken
 from engine.own_process import command_words
 from engine.questions.writing import columns_of, percent
+from engine.remote.contact import Contact
 from engine.train.metrics import interval_so_far, wilson_interval
 
 Found = TypeVar("Found")
@@ -102,6 +103,8 @@ class Screen:
                 self._gained(event)
             case Judged():
                 self._judged(event)
+            case Contact():
+                self._line(sentences([str(event.said()), str(event.why or "")]))
             case Beat() | Saved() | Predicted():
                 pass
             case _:

@@ -22,6 +22,7 @@ from engine.runs.marks import MARKS, read_marks
 from engine.settings.config import values_of
 from engine.train.metrics import SHARES, wilson_interval
 from engine.train.run.answers import answers_path, load_answers
+from engine.train.run.mirrored import MIRROR, host_of, mirrored_state
 from engine.train.run.records import event_in, record_of
 from engine.train.run.runs import CONFIG, METRICS, STATUS, kind_of, read_any_config, read_status, run_info
 
@@ -29,7 +30,7 @@ HEAD = 2**17  # bytes at the beginning of metrics.jsonl, in which a run says wha
 TAILS = (2**16, 2**20, 2**26)  # bytes at its end, more where the best evaluation is not among them
 MOST_REMARKS = 20
 _HEADS = tuple(f'{{"event": "{name}"'.encode() for name in ("started", "noted", "judged"))
-FILES = (CONFIG, STATUS, METRICS, MARKS)  # what tells that a run has changed
+FILES = (CONFIG, STATUS, METRICS, MARKS, MIRROR)  # what tells that a run has changed
 CROSS_VALIDATION = "cross-validation"
 _TASKS = {"pretrain": "pretraining", "family": "family"}  # where the settings name none
 
@@ -119,6 +120,7 @@ class RunFacts:
     size: int = 0
     remarks: tuple[dict[str, Any], ...] = ()
     way: str = ""  # that was taken, in words, where ways were compared
+    host: str = ""  # on which it is trained; "": this computer
 
     def score(self, split: str = "") -> RunScore | None:
         """Return what it reached on a part of its data; "": on validation, else cross-validated, else on the
@@ -191,7 +193,9 @@ def read_facts(run_dir: Path, root: Path) -> RunFacts:
     measured = {split: dict(event.metrics) for split, event in told.evaluated.items()}
     for score in scores:
         measured.setdefault(score.split, {})[metric] = score.value
-    state = status.get("state", "running")  # crashed is found out anew each time: it hangs on a process
+    state = mirrored_state(run_dir) or status.get(
+        "state", "running"
+    )  # crashed is found out anew each time: it hangs on a process
     return RunFacts(
         **{"task": str(values.get("task", "")) or _TASKS.get(kind, ""), **found},
         path=str(run_dir.absolute()),
@@ -219,6 +223,7 @@ def read_facts(run_dir: Path, root: Path) -> RunFacts:
         size=size_of(run_dir),
         remarks=tuple(record_of(note) for note in told.notes.values()),
         way=_way_taken(told.judged),
+        host=host_of(run_dir),
     )
 
 

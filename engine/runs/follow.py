@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import UserError
-from engine.events import Event
+from engine.events import Beat, Event
 from engine.files import open_regular
 from engine.train.run.records import event_in
 from engine.train.run.runs import METRICS, run_info
 
 BLOCK = 2**20  # bytes that are read at once
+LOOK_S = 0.2  # between two looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,16 @@ def news(run_dir: Path, offset: int) -> News:
     found = (event_in(line) for line in data[:whole].split(b"\n") if line)
     events = tuple(event for event in found if event is not None)
     return News(events, begin + whole, state, is_anew, whole > 0 and begin + len(data) < length)
+
+
+def following(run_dir: Path) -> Iterator[Event]:
+    """Yield what a run of this computer has said and says, until nobody trains it any more."""
+    heard = news(run_dir, 0)
+    while True:
+        yield from heard.events
+        if not heard.has_more:
+            if heard.state != "running":
+                return
+            yield Beat()
+            time.sleep(LOOK_S)
+        heard = news(run_dir, heard.offset)

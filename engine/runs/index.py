@@ -24,7 +24,7 @@ from engine.train.run.lock import is_locked
 from engine.train.run.runs import CONFIG, LOCK
 
 INDEX = ".runs.sqlite"
-VERSION = 5  # of the rows; another one is made anew
+VERSION = 6  # of the rows; another one is made anew
 _FIELDS = frozenset(FIELDS)
 PATIENCE_S = 5.0  # that one process waits for another's change, which takes milliseconds
 
@@ -61,7 +61,7 @@ def run_folders(root: Path) -> list[str]:
 
 def alive(facts: RunFacts) -> RunFacts:
     """Return the same run, its state as it is at this moment: what says "running" may have been killed."""
-    if facts.state == "running" and not is_locked(Path(facts.path) / LOCK):
+    if facts.state == "running" and not facts.host and not is_locked(Path(facts.path) / LOCK):
         return replace(facts, state="crashed")
     return facts
 

@@ -17049,6 +17049,10 @@ meaning | sentence colours it.</source>
         <translation>另存 8 位版本，小得多；会测量并显示由此造成的损失</translation>
     </message>
     <message>
+        <source>also its kept weights and checkpoints</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>also list the misclassified texts, word for word: they may be private</source>
         <translation>同时逐字列出分类错误的文本：它们可能涉及隐私</translation>
     </message>
@@ -17097,6 +17101,10 @@ meaning | sentence colours it.</source>
         <translation>向家族的所有成员提出同一个问题</translation>
     </message>
     <message>
+        <source>ask this host, though the folder was not made here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>at most this many texts, evenly spread; 0: all</source>
         <translation>最多读取多少条文本，均匀选取；0：全部</translation>
     </message>
@@ -17141,6 +17149,10 @@ meaning | sentence colours it.</source>
         <translation>按名称下载公开发布的模型，或继续未完成的下载</translation>
     </message>
     <message>
+        <source>download the weights of a run from where it is trained</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>drawn between two numbers, or from several values</source>
         <translation>从两个数之间抽取，或从几个值中抽取</translation>
     </message>
@@ -17183,6 +17195,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>find duplicates, leaks, label errors and other problems in a table, and fix them in a recipe</source>
         <translation>在表格中查找重复、泄漏、标签错误等问题，并在处理步骤中修正</translation>
+    </message>
+    <message>
+        <source>finetune or pretrain, with all that follows</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>fix the findings of a kind, such as exact_duplicates or similar_labels; KIND:together keeps duplicates in one split instead of excluding them; near_duplicates:0.9 and near_leaks:0.9 exclude those at least this similar; repeatable; needs --out</source>
@@ -17233,6 +17249,10 @@ meaning | sentence colours it.</source>
         <translation>所有训练合计的分钟数，平均分配：分钟数相等</translation>
     </message>
     <message>
+        <source>for whom</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>guess all [MASK]s together, by beam search</source>
         <translation>用束搜索一起猜所有 [MASK]</translation>
     </message>
@@ -17271,6 +17291,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>in each interval, draw near-duplicates together, as the doctor finds them</source>
         <translation>计算各置信区间时，把数据体检找出的近似重复一起重抽样</translation>
+    </message>
+    <message>
+        <source>install this Cloze there, in a folder of its own</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>instead of files: answer JSON lines on stdin, such as {"text": "..."}, on stdout</source>
@@ -17369,6 +17393,10 @@ meaning | sentence colours it.</source>
         <translation>随机抽取所用的随机种子</translation>
     </message>
     <message>
+        <source>of ~/.ssh/config; default: this computer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>one graph for any batch and length, checked in onnxruntime, and a program that uses it</source>
         <translation>适用于任意批次和长度的单个计算图，在 onnxruntime 中检查过，附带使用它的程序</translation>
     </message>
@@ -17389,8 +17417,16 @@ meaning | sentence colours it.</source>
         <translation>选项</translation>
     </message>
     <message>
+        <source>over how many GPUs; 0: none</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>pad the text to this many tokens with [PAD]</source>
         <translation>用 [PAD] 把文本填充到这么多个词元</translation>
+    </message>
+    <message>
+        <source>pause a run that trains in another process; `resume` continues it</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>positional arguments</source>
@@ -17411,6 +17447,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>print everything known about each as JSON</source>
         <translation>以 JSON 输出每一项的全部信息</translation>
+    </message>
+    <message>
+        <source>print everything known about it as JSON</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>print ids, segments, spans and what was done to the text as JSON</source>
@@ -17465,6 +17505,18 @@ meaning | sentence colours it.</source>
         <translation>在另一个段中读取词元；可重复</translation>
     </message>
     <message>
+        <source>remember: runs there go by sbatch with these; '' for none</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>remember: the Python there that has Cloze</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>remember: where Cloze keeps its files; default: ~/.cloze</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>remove ended jobs from the list; their runs stay</source>
         <translation>从列表中移除已结束的任务；其训练记录会保留</translation>
     </message>
@@ -17517,6 +17569,10 @@ meaning | sentence colours it.</source>
         <translation>显示此帮助信息并退出</translation>
     </message>
     <message>
+        <source>show what a host, or this computer, has to train with</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>show what each layer would guess for a word</source>
         <translation>显示每一层会猜什么词</translation>
     </message>
@@ -17551,6 +17607,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>skip jobs that were not queued on this computer</source>
         <translation>跳过不是在这台计算机上排队的任务</translation>
+    </message>
+    <message>
+        <source>stop a run that trains in another process; what it learned is kept</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>stop and keep the current run; nothing continues until `run`</source>
@@ -17623,6 +17683,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>the column with the true labels</source>
         <translation>真实标签所在的列</translation>
+    </message>
+    <message>
+        <source>the file to write</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>the folder of a family, or a packed one</source>
@@ -17717,8 +17781,16 @@ meaning | sentence colours it.</source>
         <translation>用带标签的文件训练模型，任务从文件中自动检测</translation>
     </message>
     <message>
+        <source>train on this host of ~/.ssh/config, and watch it here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>train several runs one after another, in a process of its own</source>
         <translation>在单独的进程中逐个进行多次训练</translation>
+    </message>
+    <message>
+        <source>train them on this host of ~/.ssh/config</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>turn a head off, both counted from 1; LAYER alone for all its heads; repeatable</source>
@@ -17741,12 +17813,20 @@ meaning | sentence colours it.</source>
         <translation>代替 HF_ENDPOINT 使用</translation>
     </message>
     <message>
+        <source>watch a run that trains in another process, here or on another computer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>what each reached on the held-out text</source>
         <translation>每个成员在留出的文本上达到的水平</translation>
     </message>
     <message>
         <source>what is to C as B is to A, such as man king woman</source>
         <translation>哪个词与 C 的关系如同 B 与 A 的关系，例如 man king woman</translation>
+    </message>
+    <message>
+        <source>what it is called there</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>what to write, one or several at once</source>
@@ -17773,6 +17853,10 @@ meaning | sentence colours it.</source>
         <translation>与 --data 合用：文本所在的列</translation>
     </message>
     <message>
+        <source>with --install: wheels of all it needs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>with --journal: the fixes of the labelled table, as the window keeps them</source>
         <translation>与 --journal 合用：已标注表格的修正（由窗口保存）</translation>
     </message>
@@ -17783,6 +17867,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>with --learn: the weight that learns it, by its published name; both count from 0</source>
         <translation>配合 --learn：由哪个权重学习，用其公开的名称；行和列都从 0 数起</translation>
+    </message>
+    <message>
+        <source>with --on: by sbatch with these options</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>with --on: by sbatch with these options, such as '--partition=gpu --gpus=2 --time=4:00:00'</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>with --on: leave the weights there; `get-weights` downloads them</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>with --random: how many runs</source>
@@ -17823,6 +17919,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>write a smaller copy of a family that can only be asked</source>
         <translation>写出家族的精简副本，只能用来提问</translation>
+    </message>
+    <message>
+        <source>write a training for SkyPilot, dstack or Kubernetes, as YAML</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>write a word’s vectors wherever it occurs, as an .npz file</source>
@@ -17969,6 +18069,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>--set expects name=value, not {given!r}.</source>
         <translation>--set 需要 name=value 的形式，而不是 {given!r}。</translation>
+    </message>
+    <message>
+        <source>--slurm and --no-weights need --on, which names the host.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>1,000 texts take about {energy}: {processor} s of processor time were measured, and {watts} W for a core are assumed.</source>
@@ -18251,6 +18355,10 @@ meaning | sentence colours it.</source>
         <translation>数值：有多相似？</translation>
     </message>
     <message>
+        <source>A packaged Cloze cannot install itself elsewhere. Install it there by pip: pip install {package}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A pair where “it” must be the river.</source>
         <translation>一个句子对，其中“it”只能指那条河。</translation>
     </message>
@@ -18265,6 +18373,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>A pipeline begins with a trained {field}, not with {value}. Pretrain one first, and give its folder.</source>
         <translation>流程要从训练过的 {field} 开始，而不是 {value}。请先预训练一个，再给出它的文件夹。</translation>
+    </message>
+    <message>
+        <source>A pipeline is trained on this computer; its runs cannot be on {host}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>A process that splits the text into WordPieces was ended from outside, perhaps for lack of memory. Close other programs and start again.</source>
@@ -18851,6 +18963,10 @@ meaning | sentence colours it.</source>
         <translation>累积多少个批次才更新权重：批次变大，内存占用不增加。</translation>
     </message>
     <message>
+        <source>Behind the options goes the command that trains, such as: finetune --data reviews.csv ...</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Belarusian</source>
         <translation>白俄罗斯语</translation>
     </message>
@@ -18975,6 +19091,10 @@ meaning | sentence colours it.</source>
         <translation>正在 onnxruntime 中检查</translation>
     </message>
     <message>
+        <source>Checking {name}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Checkpoint every</source>
         <translation>检查点间隔</translation>
     </message>
@@ -19029,6 +19149,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Cloze cannot make a vocabulary of this kind smaller. Leave {field} at 0.</source>
         <translation>Cloze 无法缩小这种词表。请让 {field} 保持为 0。</translation>
+    </message>
+    <message>
+        <source>Cloze could not be installed on {host}: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cloze was installed on {host}, but is another one than here. Try again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Cloze works offline, and {name} is not complete in the cache of this computer.</source>
@@ -19197,6 +19325,22 @@ meaning | sentence colours it.</source>
     <message>
         <source>Confusion matrix: a row for each true class</source>
         <translation>混淆矩阵：每行为一个真实类别</translation>
+    </message>
+    <message>
+        <source>Connected to {host}; the run is paused there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connected to {host}; the run is training there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connected to {host}; the run is waiting to begin there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connecting to {host}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Contrastive pairs, then a regression</source>
@@ -20047,6 +20191,10 @@ meaning | sentence colours it.</source>
         <translation>BERT 的统计初始化</translation>
     </message>
     <message>
+        <source>Installing on {host}: {what}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Integrated gradients</source>
         <translation>积分梯度</translation>
     </message>
@@ -20073,6 +20221,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>It becomes {pieces} pieces.</source>
         <translation>它成为 {pieces} 个词片。</translation>
+    </message>
+    <message>
+        <source>It does not have this Cloze; --install installs it there.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>It ended {count} times in the middle without giving a reason.</source>
@@ -20871,6 +21023,10 @@ meaning | sentence colours it.</source>
         <translation>另有一些行按不同方式读取：{lines}。例如：{first}</translation>
     </message>
     <message>
+        <source>More than {most} files cannot be sent.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>More than {most} rows of {path} cannot be used. The first: {first} Fix the file, or choose its columns.</source>
         <translation>{path} 中有超过 {most} 行无法使用。请修正文件，或选择它的列。第一处：{first}</translation>
     </message>
@@ -20913,6 +21069,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Name the file to write with --out.</source>
         <translation>请用 --out 指定要写入的文件。</translation>
+    </message>
+    <message>
+        <source>Name the host on which to install.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Name two models: --model A --model B.</source>
@@ -21033,6 +21193,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>No model was chosen. Give new:SIZE, or the folder of a model.</source>
         <translation>没有选择模型。请给出 new:SIZE，或模型的文件夹。</translation>
+    </message>
+    <message>
+        <source>No process is training the run in {path}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>No question of {path} can be used. {first}</source>
@@ -21165,6 +21329,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>Not confirmed here</source>
         <translation>在此未证实</translation>
+    </message>
+    <message>
+        <source>Not connected to {host} since {time}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not connected to {host} since {time}; it continues there.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Not exactly.</source>
@@ -21943,6 +22115,14 @@ meaning | sentence colours it.</source>
         <translation>俄语</translation>
     </message>
     <message>
+        <source>SLURM did not answer within {seconds:.0f} s ({name}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>SLURM ended the run on {host} before it was finished. Continue it with: {command}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>SQLite database</source>
         <translation>SQLite 数据库</translation>
     </message>
@@ -22041,6 +22221,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Segments</source>
         <translation>段</translation>
+    </message>
+    <message>
+        <source>Sending {name}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Sentences to watch during training, one per line, with the word to guess in brackets: The capital of France is [Paris].</source>
@@ -22483,6 +22667,10 @@ meaning | sentence colours it.</source>
         <translation>与 {host} 的连接中断：{reason}。请稍后继续，或选择镜像。</translation>
     </message>
     <message>
+        <source>The connection to {host} has ended: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The copy of {folder} answers differently, so nothing was kept.</source>
         <translation>{folder} 的副本回答不同，因此没有保留任何内容。</translation>
     </message>
@@ -22503,8 +22691,16 @@ meaning | sentence colours it.</source>
         <translation>磁盘空间不足。检查点需要 {path} 中有 {needed}，而可用空间为 {free}。</translation>
     </message>
     <message>
+        <source>The disk has too little room: {needed} MB are downloaded to {path}, {free} are free.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The disk is full: {path} could not be written. Free some space and try again.</source>
         <translation>磁盘已满：无法写入 {path}。请腾出空间后重试。</translation>
+    </message>
+    <message>
+        <source>The disk there has too little room: {needed} MB are needed, {free} are free.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.</source>
@@ -22553,6 +22749,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The files have different layouts: {found}. If that is wrong, choose one.</source>
         <translation>这些文件的文本格式不同：{found}。如果不对，请选择一种。</translation>
+    </message>
+    <message>
+        <source>The files that are offered cannot be those of a run, so none is downloaded.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The first row of {name} looks like column names.</source>
@@ -23099,6 +23299,14 @@ meaning | sentence colours it.</source>
         <translation>行太少，无法评判会改动编码器的方法：这些方法需要 {rows} 行，且每个标签 {least} 行。</translation>
     </message>
     <message>
+        <source>The run continues on {host}. Watch it again with: {follow}; stop it with: {stop}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The run failed on {host}: {reason}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The run folder {path} is not empty. Name a new one, or resume the run in it.</source>
         <translation>训练记录文件夹 {path} 不是空的。请指定新文件夹，或恢复其中的训练。</translation>
     </message>
@@ -23121,6 +23329,30 @@ meaning | sentence colours it.</source>
     <message>
         <source>The run in {path} is finished. Its model is in {model}.</source>
         <translation>{path} 中的训练已完成。模型在 {model} 中。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is trained on {host}. Continue it there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The run on {host} failed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The run on {host} is finished.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The run on {host} was interrupted.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The run on {host} was stopped, and what it learned is kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The run was interrupted on {host} {count} times without coming any further. Continue it with: {command}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The run was not finished: {state} at step {step}. {why}</source>
@@ -23603,6 +23835,14 @@ meaning | sentence colours it.</source>
         <translation>给了领域文本的时间，却没有给文本。请给出 {field}。</translation>
     </message>
     <message>
+        <source>There is no SLURM on {host}: the command {name} was not found.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no SLURM: the command {name} was not found.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>There is no answer, though the question is not marked as impossible ({where}).</source>
         <translation>没有答案，但问题没有标为无法回答（{where}）。</translation>
     </message>
@@ -23679,12 +23919,20 @@ meaning | sentence colours it.</source>
         <translation>应有 JSON 对象形式的问题的位置没有问题（{where}）。</translation>
     </message>
     <message>
+        <source>There is no run {key} on this computer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>There is no second text, so nothing goes from or to B. Add one.</source>
         <translation>没有第二段文本，所以没有看向 B 或从 B 出发的注意力。请添加第二段文本。</translation>
     </message>
     <message>
         <source>There is no setting named {field}. The nearest names are: {names}.</source>
         <translation>没有名为 {field} 的设置。最接近的名称：{names}。</translation>
+    </message>
+    <message>
+        <source>There is no ssh on this computer. Install OpenSSH’s client and try again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no stage to compare with the original model. Give {field}, or task_minutes.</source>
@@ -24543,6 +24791,10 @@ meaning | sentence colours it.</source>
         <translation>其中有类型未知的字段</translation>
     </message>
     <message>
+        <source>a file that was being sent has changed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>a graph for ONNX</source>
         <translation>ONNX 的计算图</translation>
     </message>
@@ -25111,6 +25363,10 @@ meaning | sentence colours it.</source>
         <translation>其中没有写明张量分在几个文件里</translation>
     </message>
     <message>
+        <source>it ended without a word</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>it has no table of weights and files</source>
         <translation>其中没有权重与文件的对照表</translation>
     </message>
@@ -25423,6 +25679,10 @@ meaning | sentence colours it.</source>
         <translation>下一句头</translation>
     </message>
     <message>
+        <source>no answer came</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>no clear gain</source>
         <translation>无明显提升</translation>
     </message>
@@ -25673,6 +25933,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>something follows after its end</source>
         <translation>结尾之后还有内容</translation>
+    </message>
+    <message>
+        <source>ssh does not know {host} yet, or its key has changed: {reason} Connect once in a terminal, by ssh {host}, and try again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>state</source>
@@ -26647,6 +26911,14 @@ meaning | sentence colours it.</source>
         <translation>试过的 {count:,} 个切片中有 {found} 个，已按数量做多重比较校正。</translation>
     </message>
     <message>
+        <source>{given!r} are not options of sbatch, such as --partition=gpu --gpus=1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{given!r} is no hash.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{gradient:+.6e}  of {weight}[{row},{column}]</source>
         <translation>{gradient:+.6e}，{weight}[{row},{column}] 的梯度</translation>
     </message>
@@ -26673,6 +26945,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{host} cannot be reached. The cache of this computer is used.</source>
         <translation>无法连接 {host}。改用本机的缓存。</translation>
+    </message>
+    <message>
+        <source>{host} cannot be reached. ssh says: {reason}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{host} cannot be reached: {reason}. Check the connection, or choose a mirror.</source>
@@ -26703,6 +26979,10 @@ meaning | sentence colours it.</source>
         <translation>{host} 不提供 {name}（{status}）。你的访问令牌没有发送，因为它属于另一个模型库。可以在“下载选项”中允许发送，或使用 --send-token。</translation>
     </message>
     <message>
+        <source>{host} does not have the Cloze that runs here. Install it in a folder of its own there: {command}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{host} does not have the file {file} of {name} ({status}).</source>
         <translation>{host} 上的 {name} 没有文件 {file}（{status}）。</translation>
     </message>
@@ -26719,6 +26999,10 @@ meaning | sentence colours it.</source>
         <translation>{host} 自身出错（{status}）。请稍后再试。</translation>
     </message>
     <message>
+        <source>{host} has another Cloze than the one that runs here. Install this one as well: {command}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{host} has no model named {name} ({status}). Check the spelling.</source>
         <translation>{host} 上没有名为 {name} 的模型（{status}）。请检查拼写。</translation>
     </message>
@@ -26727,12 +27011,20 @@ meaning | sentence colours it.</source>
         <translation>{host} 上的 {name} 没有修订版本 {revision}。</translation>
     </message>
     <message>
+        <source>{host} is not the name of a host. Name one of ~/.ssh/config, or say user@computer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{host} redirects from one address to the next without end.</source>
         <translation>{host} 不断从一个地址重定向到下一个，没有尽头。</translation>
     </message>
     <message>
         <source>{host} redirects to an address that does not belong to a model.</source>
         <translation>{host} 重定向到一个不属于模型的地址。</translation>
+    </message>
+    <message>
+        <source>{host} refused: {reason}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{host} refuses to continue a file of {name} where it ended ({status}).</source>
@@ -26749,6 +27041,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{host} stops sending {file} each time. Continue later, or choose a mirror.</source>
         <translation>{host} 每次都中途停止发送 {file}。请稍后继续，或选择镜像。</translation>
+    </message>
+    <message>
+        <source>{key!r} is no key of a run.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{kind}: {layers} layers, {width} wide, {pieces:,} pieces</source>
@@ -26863,6 +27159,18 @@ meaning | sentence colours it.</source>
         <translation>在 {name} 中，{most} 有 {large:,} 行，{least} 只有 {small:,} 行，前者是后者的 {times:.0f} 倍。</translation>
     </message>
     <message>
+        <source>{name!r} is no file of a run that is downloaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name!r} is no name for a run.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name!r} is no name that another computer can take.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{name!r} is not known here; it can be one of: {choices}.</source>
         <translation>这里没有 {name!r}，可选：{choices}。</translation>
     </message>
@@ -26873,6 +27181,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} at {commit} ({revision}), {licence}</source>
         <translation>{name}，提交 {commit}（{revision}），{licence}</translation>
+    </message>
+    <message>
+        <source>{name} changes on {host} while it is downloaded.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} does not match its checksum</source>
@@ -26905,6 +27217,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} has rows 0 to {rows} and columns 0 to {columns}.</source>
         <translation>{name} 有第 0 至 {rows} 行、第 0 至 {columns} 列。</translation>
+    </message>
+    <message>
+        <source>{name} has {cores} cores, {memory} GB of memory, {free} GB free on its disk, and no GPU.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} has {cores} cores, {memory} GB of memory, {free} GB free on its disk, and these GPUs: {gpus}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} holds no config.json, so Cloze cannot open it.</source>
@@ -27009,6 +27329,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} must end in .npz, the format for vectors.</source>
         <translation>{name} 必须以 .npz 结尾，这是向量的文件格式。</translation>
+    </message>
+    <message>
+        <source>{name} refused: {reason}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} takes {wanted} MB, and {path} has {free} MB left. Free some space first.</source>
@@ -27151,6 +27475,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 只有表头，没有数据行。请添加数据行。如果第 1 行是数据行，请指明没有表头。</translation>
     </message>
     <message>
+        <source>{path} has changed while it was sent. Try again when it is left alone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{path} has no checkpoints that can be deleted.</source>
         <translation>{path} 没有可以删除的检查点。</translation>
     </message>
@@ -27221,6 +27549,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{path} holds files that do not belong to a token store. Choose another folder.</source>
         <translation>{path} 中有不属于词元库的文件。请选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>{path} holds more than {most} files, too many to be sent.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{path} holds more than {most} values, which is too many for such a file.</source>
@@ -27423,6 +27755,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 已损坏：开头像讲解，后面却不是。</translation>
     </message>
     <message>
+        <source>{path} is damaged: it does not say where the run is trained.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{path} is damaged: its JSON cannot be read.</source>
         <translation>{path} 已损坏：无法读取其 JSON。</translation>
     </message>
@@ -27459,6 +27795,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 正在训练。请先停止训练再删除。没有删除任何内容。</translation>
     </message>
     <message>
+        <source>{path} is larger on {host} than such a file can be, so it is not mirrored.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{path} is larger than {most} MB, which is too large for such a file.</source>
         <translation>{path} 大于 {most} MB，对这种文件来说太大了。</translation>
     </message>
@@ -27473,6 +27813,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{path} is no file with labels.</source>
         <translation>{path} 不是标签文件。</translation>
+    </message>
+    <message>
+        <source>{path} is no run that is trained on another computer.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{path} is no run with a result, and no model folder, so there is nothing to report.</source>
@@ -27643,6 +27987,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 是用其他词表生成的，因此重新拆分文本。</translation>
     </message>
     <message>
+        <source>{path} was not made here or was moved, so {host} is not asked for it. Name the host with --on to allow it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{path} was not written completely: {name}.</source>
         <translation>{path} 没有写完整：{name}。</translation>
     </message>
@@ -27785,6 +28133,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{texts:,} texts, {pieces:,} pieces, each hidden in turn</source>
         <translation>{texts:,} 条文本，{pieces:,} 个词片，逐个掩盖</translation>
+    </message>
+    <message>
+        <source>{tool} is none of: {names}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{total:,} test rows. No text is shared with training.</source>
@@ -30236,6 +30588,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>nearest words</source>
         <translation>最近的词</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>other meaning</source>

@@ -10,6 +10,8 @@ runs/<time>-<name>/
     history/           copies of the weights along the way, each a model folder; see history.py
     model/             the result
     status.json        running, stopped, finished or failed; `lock` is held while a process works here
+    wanted             somebody wants it to pause or to stop; see wanted.py
+    remote.json        it is trained on another computer, and mirrored here; see mirrored.py
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from engine.settings.family import FamilyConfig
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.train.run.lock import is_locked
+from engine.train.run.mirrored import mirrored_state
 from engine.train.run.records import (
     MOST_DAMAGED,
     event_from_record,
@@ -267,7 +270,9 @@ def run_info(path: Path) -> RunState:
         )
         names = [name for name, is_wrong in wrong.items() if is_wrong]
         problem = Sentence(template, {"path": path / STATUS, "names": names})
-    if state not in STATES or (state == "running" and not is_locked(path / LOCK)):
+    if there := mirrored_state(path):
+        state = there  # nobody here trains it
+    elif state not in STATES or (state == "running" and not is_locked(path / LOCK)):
         state = "crashed"
     return RunState(
         path=path,
