@@ -452,7 +452,7 @@ class MainWindow(QMainWindow):
     # ---- runs that were cut off
 
     def _offer_crashed(self) -> None:
-        runs = () if self.session.training.is_running else self.session.runs.crashed
+        runs = () if self.session.training.is_busy else self.session.runs.crashed
         self._banner_row.setContentsMargins(PAGE_MARGIN, BANNER_GAP if runs else 0, PAGE_MARGIN, 0)
         if not runs:
             self.banner.hide()

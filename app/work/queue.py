@@ -94,10 +94,17 @@ class QueueWatch(QObject):
         self._looking.ask(root, work, heard=self._take, refused=self.refused.emit, again=True)
 
     def add(
-        self, configs: Sequence[QueuedConfig], name: str, *, tags: Sequence[str] = (), halving: bool = False
+        self,
+        configs: Sequence[QueuedConfig],
+        name: str,
+        *,
+        tags: Sequence[str] = (),
+        halving: bool = False,
+        on: str = "",
     ) -> None:
-        """Put runs at the end of the queue."""
-        self._do(partial(queue.add, self._root(), configs, name, tags=tags, halving=halving))
+        """Put runs at the end of the queue. Args: on: the host that trains them; "": this computer."""
+        where = {"on": on} if on else {}
+        self._do(partial(queue.add, self._root(), configs, name, tags=tags, halving=halving, **where))
 
     def cancel(self, number: int) -> None:
         """End a job; a run under way is stopped and kept."""
