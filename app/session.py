@@ -62,8 +62,8 @@ class Session(QObject):
     def stop_there(self, run_dir: Path) -> None:
         """Stop a run of another computer that this window does not follow. Raises: UserError.
 
-        Where nobody does, it is followed from now on, so that what it has learned comes here; while another is
-        followed or trains here, its host is asked to stop it.
+        Where nobody does, it is followed from now on, so that what it has learned comes here; while another
+        one is followed or trains here, its host is asked to stop it.
         """
         if not is_followed(run_dir) and not self.training.is_running:
             want(run_dir, STOP)

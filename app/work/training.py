@@ -70,7 +70,9 @@ def only_here(config: TrainConfig) -> UserError | None:
     """Return why a training cannot be done on another computer; None where it can."""
     if isinstance(config, AnyConfig):
         return None
-    template = marked("engine", "A comparison of methods trains on this computer only. Choose it under Where.")
+    template = marked(
+        "engine", "A comparison of methods trains on this computer only. Choose it under Where."
+    )
     if isinstance(config, PipelineConfig):
         template = marked(
             "engine",
@@ -246,7 +248,7 @@ class TrainingJob(QObject):
         host: str = "",
         is_there: bool = False,
     ) -> None:
-        """Train once it is the window's turn: the queue may be at work. Another computer has turns of its own.
+        """Train once it is the window's turn: the queue may be at work; another computer has its own turns.
 
         Args: is_there: whether it goes on there, whoever listens.
         """
@@ -259,7 +261,9 @@ class TrainingJob(QObject):
             stage=marked("engine", "Connecting") if host else marked("engine", "Reading"),
         )
         self.run_dir = run_dir
-        job = self._job = Job(task if host else partial(in_turn, self._runs.root, task), self, name="training")
+        job = self._job = Job(
+            task if host else partial(in_turn, self._runs.root, task), self, name="training"
+        )
         job.heard.connect(self._take)
         job.failed.connect(self._fail)
         job.state_changed.connect(self._change)

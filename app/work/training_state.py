@@ -101,7 +101,7 @@ class TrainingState:
     def _take_contact(self, contact: Contact) -> None:
         self.contact = contact
         if contact.is_connected:
-            self.stage = ""
+            self.stage, self.stage_done, self.stage_total = "", 0, 0
         is_paused = contact.state == "paused"
         if self.wish == (PAUSE if is_paused else GO):
             self.wish = ""

@@ -102,13 +102,13 @@ class FineTuneSetup(SetupCard):
                 (self.tr("Mapping"), row((self.task_label, 1), self.roles_link, gap=0)),
                 (words.label_of(SETTING), self.test_file),
                 (None, self.test_refusal),
-                *self.where.rows(),
             )
         )
         self.body.addWidget(self.file_refusal)
         settings = label(self.tr("Settings"), "card-title")
         settings.setContentsMargins(0, 4, 0, 0)
         self.add(settings)
+        self.form.add_first(self.where.panel())
         self.add(self.form, 1)
         self.add(self.prediction)
         self.add(self.last_run)

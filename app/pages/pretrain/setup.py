@@ -72,6 +72,7 @@ class PretrainSetupCard(SetupCard):
             margins=(0, 0, 0, 4),
             parent=box,
         )
+        self.where.show()
         return box
 
     def config(self) -> PretrainConfig:

@@ -172,7 +172,8 @@ class TrainingPage(StatedPage[RunPageState]):
     def _actions(self) -> tuple[QPushButton, ...]:
         return (
             self.copy_button, self.pause_button, self.go_on_button, self.start_button, self.stop_button,
-            self.weights_button, self.try_button, self.new_button, self.back_button, self.run_card.form_button,
+            self.weights_button, self.try_button, self.new_button, self.back_button,
+            self.run_card.form_button,
         )  # fmt: skip
 
     def _hear_session(self) -> None:
@@ -326,7 +327,7 @@ class TrainingPage(StatedPage[RunPageState]):
         shows_run = self.shows_run
         self.left.setCurrentIndex(1 if shows_run else 0)
         self.pause_button.setVisible(running and not paused)
-        self.pause_button.setEnabled(not stopping and may_pause)
+        self.pause_button.setEnabled(not stopping and may_pause and not state.is_copying)
         self.go_on_button.setVisible(paused or can_resume or can_follow)
         self.go_on_button.setEnabled(not elsewhere)
         self.go_on_button.setText(self.tr("Resume") if paused else self.tr("Resume training"))
@@ -384,7 +385,8 @@ class TrainingPage(StatedPage[RunPageState]):
     def _show_run_card(self, run_dir: Path) -> None:
         card, state = self.run_card, self._outcome
         if self.is_running:
-            state = self.session.training.state.state
+            training = self.session.training.state
+            state = "running" if training.is_lost and training.state == "stopping" else training.state
             card.progress.show_state(self.session.training.state)
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
@@ -598,21 +600,21 @@ class TrainingPage(StatedPage[RunPageState]):
         """Draw events; of a resumed run first those before it, which its files know."""
         if not self.is_shown or self._following is not None:  # its files are read anyway
             return
-        begins = [(place, event) for place, event in enumerate(events) if self._continues(event)]
-        for place, event in begins[-1:]:
-            if self.host:  # which is heard from its beginning, and cut back where it was resumed
-                self.charts.clear()
-                events = events[place:]
-            self._read_past(event.run_dir, event.first_step, self._past_heard)
+        for place, event in reversed(list(enumerate(events))):
+            if isinstance(event, Started) and self._continues(event):
+                if self.host:  # which is heard from its beginning, and cut back where it was resumed
+                    self.charts.clear()
+                    events = events[place:]
+                self._read_past(event.run_dir, event.first_step, self._past_heard)
+                break
         if self._waiting is not None:
             self._waiting += events
         else:
             self._feed(events)
 
-    def _continues(self, event: Event) -> bool:
+    def _continues(self, event: Started) -> bool:
         """Whether a run begins where it was before, or once more."""
-        is_again = bool(self.host) and self._started is not None
-        return isinstance(event, Started) and (event.first_step > 1 or is_again)
+        return event.first_step > 1 or (bool(self.host) and self._started is not None)
 
     def _past_heard(self) -> None:
         waiting, self._waiting = self._waiting, None

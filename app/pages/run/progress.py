@@ -68,8 +68,10 @@ class RunProgress(QWidget):
             self.left.setToolTip("")
         if step is not None and not is_moving:
             self._show(step_words(step, state.num_steps), state.share, paused=paused)
-            if stopping:
+            if stopping and not state.is_lost:
                 self.where.setText(self.tr("Saving · {where}").format(where=self.where.text()))
+            elif state.is_pausing and not paused:
+                self.where.setText(self.tr("Pausing · {where}").format(where=self.where.text()))
             is_going = not (stopping or paused or state.is_lost)
             self.left.setText(time_left(step.remaining_s) if is_going else "")
             self.left.setToolTip(self.tr("{time} so far").format(time=duration(step.elapsed_s)))

@@ -1,4 +1,4 @@
-"""Where a run is trained: on this computer, or on a host that ssh reaches; what is there, and Cloze put there.
+"""Where a run is trained: here, or on a host that ssh reaches; what is there, and how Cloze is put there.
 
 A host is asked only where a person presses Check, Install or Start.
 """
@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import LineEdit
-from app.look.labels import PART, label, set_or_hide, tip
-from app.look.layout import STRETCH, column, form_rows, row
+from app.look.labels import PART, WholeLabel, label, set_or_hide, tip
+from app.look.layout import STRETCH, form_rows, row
 from app.look.sure_dialog import SureDialog
-from app.look.widgets import button, named, set_role
+from app.look.widgets import button, holder, named, set_role
 from app.session import Session
 from app.words import translate
 from app.work.hosts import HostState
@@ -26,7 +26,7 @@ from engine.errors import UserError, marked
 from engine.remote.computer import Computer
 from engine.remote.hosts import remember, settings_of, slurm_options
 
-EXAMPLE = "--partition=gpu --gpus=2 --time=4:00:00"
+EXAMPLE = "--gpus=1 --mem=32G"
 
 
 class WhereChooser(QObject):
@@ -40,38 +40,38 @@ class WhereChooser(QObject):
         self.host = ""  # "": this computer
         self.box = ChoiceBox("where_choice", self.tr("Where"))
         self.box.setToolTip(
-            tip(self.tr("This computer, or one that ssh reaches: training there goes on when Cloze is closed."))
+            tip(
+                self.tr(
+                    "This computer, or one that ssh reaches: training there goes on when Cloze is closed."
+                )
+            )
         )
         self.typed = named(LineEdit(), "where_host", self.tr("Host"))
         self.typed.setPlaceholderText(self.tr("name, or user@computer"))
         self.slurm = named(LineEdit(), "where_slurm", self.tr("SLURM options"))
         self.slurm.setPlaceholderText(EXAMPLE)
-        self.slurm_help = label(
-            self.tr("For a SLURM cluster: the options of sbatch. Empty: the run starts at once."),
-            "muted",
-            wrap=True,
+        self.slurm.setToolTip(
+            tip(
+                self.tr(
+                    "What sbatch is given, such as {example}. Whoever runs the cluster knows what it needs. It is "
+                    "remembered for this host."
+                ).format(example="--partition=gpu --gpus=2 --time=4:00:00")
+            )
         )
-        self.said = label("", "muted", wrap=True, name="where_said")
-        self.refusal = label("", "refusal", wrap=True, name="refusal_where")
+        self.slurm_help = WholeLabel(self.tr("Options of sbatch; empty without SLURM."), "muted")
+        self.said = named(WholeLabel("", "muted"), "where_said")
+        self.refusal = named(WholeLabel("", "refusal"), "refusal_where")
         self.check = button(self.tr("Check"), name="where_check", call=self._check)
         self.check.setToolTip(tip(self.tr("Connect, and say what is there. Nothing is sent.")))
-        self.install = button(self.tr("Install Cloze there…"), name="where_install", call=self._ask_to_install)
-        self._slurm_caption = label(self.tr("SLURM"), buddy=self.slurm)
-        self.details = QWidget()
-        set_role(self.details, "clear")
-        column(
-            form_rows((self._slurm_caption, self.slurm)),
-            self.slurm_help,
-            self.said,
-            row(self.check, self.install, STRETCH),
-            gap=6,
-            parent=self.details,
+        self.install = button(
+            self.tr("Install Cloze there…"), name="where_install", call=self._ask_to_install
         )
+        self._slurm_caption = label(self.tr("SLURM"), buddy=self.slurm)
+        self._buttons = holder(row(self.check, self.install, STRETCH))
         self.typed.hide()
         self.refusal.hide()
         self._connect()
         self.fill()
-        self._show()
 
     def _connect(self) -> None:
         self.box.chosen.connect(self.choose)
@@ -80,9 +80,25 @@ class WhereChooser(QObject):
         self.slurm.editingFinished.connect(self._keep_slurm)
         self._hosts.changed.connect(self._hear)
 
+    def panel(self) -> QWidget:
+        """Return the rows as a widget of their own."""
+        made = QWidget()
+        set_role(made, "clear")
+        form_rows(*self.rows(), margins=(0, 0, 0, 4), parent=made)
+        self.show()
+        return made
+
     def rows(self) -> list[tuple[str | QLabel | None, QWidget]]:
-        """Return the rows in order, each a caption and its widget; what is under a host's name has none."""
-        return [(self.tr("Where"), self.box), (None, self.typed), (None, self.refusal), (None, self.details)]
+        """Return the rows in order, each a caption and its widget; a sentence has no caption."""
+        return [
+            (self.tr("Where"), self.box),
+            (None, self.typed),
+            (self._slurm_caption, self.slurm),
+            (None, self.slurm_help),
+            (None, self.refusal),
+            (None, self.said),
+            (None, self._buttons),
+        ]
 
     def fill(self) -> None:
         """List the hosts there are."""
@@ -100,7 +116,7 @@ class WhereChooser(QObject):
         self.refusal.hide()
         self.slurm.setText(settings_of(host).slurm if host else "")
         self.fill()
-        self._show()
+        self.show()
         self.changed.emit()
 
     def asked(self) -> str:
@@ -109,7 +125,9 @@ class WhereChooser(QObject):
             self._remember()
             computer = self._hosts.state(self.host).computer
             if computer is not None and not computer.has_cloze:
-                template = marked("engine", "Cloze is not on {host} yet. Install it there first, under Where.")
+                template = marked(
+                    "engine", "Cloze is not on {host} yet. Install it there first, under Where."
+                )
                 raise UserError(template, host=self.host)
         return self.host
 
@@ -149,7 +167,7 @@ class WhereChooser(QObject):
             set_or_hide(self.refusal, words.say_error(error))
         else:
             self.refusal.hide()
-        self._show()
+        self.show()
 
     def _remember(self) -> None:
         """Remember the options of a host. Raises: UserError: they are none."""
@@ -169,7 +187,7 @@ class WhereChooser(QObject):
 
     def _ask_to_install(self) -> None:
         text = self.tr(
-            "Install Cloze on {host}? It is put into a folder of its own there, ~/.cloze, and downloads PyTorch, "
+            "Install Cloze on {host}? It gets a folder of its own there, ~/.cloze, and downloads PyTorch, "
             "which can take minutes and some GB. Nothing else there is changed."
         )
         title, action = self.tr("Install Cloze"), self.tr("Install")
@@ -180,19 +198,22 @@ class WhereChooser(QObject):
 
     def _hear(self, host: str) -> None:
         if host == self.host:
-            self._show()
+            self.show()
 
     # ---- showing
 
-    def _show(self) -> None:
+    def show(self) -> None:
+        """Show what the choice has to say, once the rows lie in a form."""
         state = self._hosts.state(self.host) if self.host else HostState()
-        self.details.setVisible(bool(self.host))
+        for part in (self._slurm_caption, self.slurm, self.slurm_help, self._buttons):
+            part.setVisible(bool(self.host) and part.parent() is not None)  # else a window of its own
         computer = state.computer
         self.check.setText(self.tr("Cancel") if state.is_asked else self.tr("Check"))
         lacks = computer is not None and not computer.has_cloze and bool(computer.python)
         self.install.setVisible(lacks and not state.is_asked)
         set_role(self.said, "refusal" if state.refusal is not None else "muted")
         set_or_hide(self.said, self._said(state))
+        self.said.setVisible(bool(self.host and self.said.text()))
 
     def _said(self, state: HostState) -> str:
         """Return what is known of the host."""
@@ -235,9 +256,14 @@ def computer_words(computer: Computer) -> str:
     if computer.torch:
         parts.append(f"torch {computer.torch}")
     if computer.memory_bytes:
-        memory = words.file_size(computer.memory_bytes)
+        memory = _gigabytes(computer.memory_bytes)
         parts.append(translate("where", "{size} of memory").format(size=memory))
     if computer.free_bytes:
-        free = words.file_size(computer.free_bytes)
+        free = _gigabytes(computer.free_bytes)
         parts.append(translate("where", "{size} free").format(size=free))
     return words.closed(PART.join(parts))
+
+
+def _gigabytes(num_bytes: int) -> str:
+    """Return a size as the engine's sentence on a computer has it."""
+    return f"{words.number(round(num_bytes / 2**30))} GB"

@@ -98,5 +98,11 @@ def bin_dialog(runs: Sequence[RunFacts], titles: Sequence[str], parent: QWidget)
         text = translate("runs", "Move the run “{name}” to the bin? It takes {size}, including its model.")
     size = words.file_size(sum(facts.size for facts in runs))
     said = text.format(name=titles[0], count=words.number(len(runs)), size=size)
+    there = list(dict.fromkeys(facts.host for facts in runs if facts.host and facts.state == "running"))
+    if there:
+        more = translate(
+            "runs", "What is in training on {hosts} continues there, and can no longer be followed."
+        )
+        said = words.sentences([said, more.format(hosts=words.listed(there))])
     title, action = translate("runs", "Move to the bin"), translate("runs", "Move to the bin")
     return SureDialog("bin", title, said, titles, action, parent)

@@ -180,7 +180,7 @@ class RunsDrawing(QStyledItemDelegate):
 
     def _paint_state(self, painter: QPainter, area: QRectF, row: RunRow) -> None:
         """Paint where a run is, or where it ended and why."""
-        level, said = state_line(row.facts, self._runs.state.measure.split)
+        level, said = state_line(row.facts, self._runs.state.measure.split, row.heard)
         colors = theme.current()
         left = area.left() + 10
         if level != "note":
