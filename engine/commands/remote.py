@@ -154,7 +154,7 @@ def watch(task: Iterator[Event], run_dir: Path, found: list[Event] | None = None
 def _tell_detached(run_dir: Path) -> None:
     contact = last_contact(run_dir)
     template = marked(
-        "engine", "The run goes on on {host}. Watch it again with: {follow} Stop it with: {stop}"
+        "engine", "The run continues on {host}. Watch it again with: {follow}; stop it with: {stop}"
     )
     words = {name: shlex.join(["python", "-m", "engine", name, str(run_dir)]) for name in ("follow", "stop")}
     print("\n" + said(template, host=contact.host if contact else "?", **words), file=sys.stderr)

@@ -16,6 +16,8 @@ from engine.errors import UserError, marked
 from engine.events import Event, result_of
 from engine.language import said, spoken
 from engine.questions.writing import aligned, percent
+from engine.remote.hosts import check_host, slurm_options
+from engine.remote.run import resume_there, stopping, train_there
 from engine.runs import queue, sweep
 from engine.runs.facts import RunFacts, document_of
 from engine.runs.index import index_of
@@ -23,6 +25,7 @@ from engine.settings.config import from_toml, values_of, with_values
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pipeline import PipelineConfig
 from engine.settings.pretrain import PretrainConfig
+from engine.train.run.mirrored import is_mirrored
 from engine.train.run.runs import CONFIG, AnyConfig, default_root, read_config
 
 
@@ -66,6 +69,8 @@ def _add_to_queue(commands: Any) -> None:
         action="store_true",
         help="stop the worse two thirds after a ninth and after a third of the steps",
     )
+    add.add_argument("--on", metavar="HOST", default="", help="train them on this host of ~/.ssh/config")
+    add.add_argument("--slurm", metavar="OPTIONS", default="", help="with --on: by sbatch with these options")
     add.add_argument("--name", default="", help="a name for the runs; default: that of their data")
 
 
@@ -90,7 +95,9 @@ def _queue_add(options: argparse.Namespace) -> int:
     else:
         configs = [config]
     name = options.name or Path(str(values_of(config).get("data") or "run")).stem
-    for job in queue.add(root, configs, name, halving=options.halving):
+    on = check_host(options.on) if options.on else ""
+    slurm_options(options.slurm)
+    for job in queue.add(root, configs, name, halving=options.halving, on=on, slurm=options.slurm):
         print(job.number)
     if not queue.is_working(root):
         command = f"python -m engine queue run --runs {shlex.quote(str(root))}"
@@ -135,9 +142,18 @@ def _train_job(job: queue.QueueJob, place: Path) -> Iterator[Event]:
     from engine.train.pretrain import pretrain
     from engine.train.resume import resume
 
+    if is_mirrored(place):
+        return stopping(resume_there(place), place)
     if (place / CONFIG).is_file():
         return resume(place)
     config = job.config
+    if job.on:
+        if isinstance(config, PipelineConfig):
+            raise UserError(
+                marked("engine", "A pipeline is trained on this computer; its runs cannot be on {host}."),
+                host=job.on,
+            )
+        return stopping(train_there(config, place, job.on, slurm=job.slurm or None), place)
     if isinstance(config, PipelineConfig):
         return pipeline(config, place)  # it goes on where it was
     return pretrain(config, place) if isinstance(config, PretrainConfig) else fine_tune(config, place)
@@ -211,7 +227,21 @@ def title_of(facts: RunFacts) -> str:
 
 
 def _table(found: tuple[RunFacts, ...]) -> Iterator[tuple[str, ...]]:
-    yield ("run", "data", "model", "task", "seed", "score", "95 %", "rows", "state", "time", "MB", "when")
+    yield (
+        "run",
+        "data",
+        "model",
+        "task",
+        "seed",
+        "score",
+        "95 %",
+        "rows",
+        "state",
+        "on",
+        "time",
+        "MB",
+        "when",
+    )
     for facts in found:
         score = facts.score()
         span = score.interval if score else None
@@ -225,6 +255,7 @@ def _table(found: tuple[RunFacts, ...]) -> Iterator[tuple[str, ...]]:
             f"{span[0]:.4f} to {span[1]:.4f}" if span else "",
             f"{score.rows}" if score else "",
             _state(facts),
+            facts.host,
             "" if facts.seconds is None else _time(facts.seconds),
             f"{facts.size / 1e6:.1f}",
             time.strftime("%Y-%m-%d %H:%M", time.localtime(facts.began)),

@@ -203,7 +203,7 @@ class Connection:
         with suppress(OSError, ValueError):
             self._said.seek(0)
             lines = self._said.read(MOST_NOISE).decode(errors="replace").splitlines()
-            said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+            said = next((line.strip() for line in reversed(lines) if line.strip()), "").removeprefix("ssh: ")
         if "Host key verification failed" in said:
             template = marked(
                 "engine",

@@ -42,7 +42,7 @@ from engine.train.run.wanted import GO, PAUSE, STOP, WANTED, heeded, wanted
 
 ABSENT = "absent"  # nothing was started under this key
 KINDS = ("finetune", "pretrain")
-MOST_TRIES = 3  # without a step further, after which a run that is killed stays so
+MOST_TRIES = 5  # without a step further, after which a run that is killed stays so
 LAST_BYTES, MOST_CODE = 4096, 16
 _KEY = re.compile(r"[0-9a-f]{16}")
 _PORT = 29_400  # torchrun's own, between the nodes of one job
@@ -104,7 +104,7 @@ class Job:
         except OSError:
             return  # it is under way
         else:
-            if not (self.home / "settings.toml").is_file():
+            if settings and self.order is None:
                 write_text(self.home / "settings.toml", settings)
             if self.order is None:
                 self._write(order)

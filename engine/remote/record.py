@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.durable import explained, write_text
+from engine.durable import replaced_folder, write_text
 from engine.errors import RunError, UserError, marked
 from engine.files import is_bare_name, read_json_object
 from engine.remote.contact import WAITING, Contact
@@ -58,12 +58,13 @@ def make_folder(run_dir: Path, config: AnyConfig, remote: RemoteRun) -> None:
             marked("engine", "The run folder {path} is not empty. Name a new one, or resume the run in it."),
             path=run_dir,
         )
-    with explained(run_dir):
-        run_dir.mkdir(parents=True, exist_ok=True)
-    write_text(run_dir / CONFIG, document_of(config))
     document = asdict(remote)
-    write_text(run_dir / REMOTE, json.dumps({**document, "seal": seal_of(document, run_dir)}, indent=1))
-    write_contact(run_dir, Contact(host=remote.host, is_connected=True, since=time.time(), state=WAITING))
+    sealed = {**document, "seal": seal_of(document, run_dir)}
+    with replaced_folder(run_dir) as beside:  # whoever is killed leaves all of it, or nothing
+        write_text(beside / CONFIG, document_of(config))
+        write_text(beside / REMOTE, json.dumps(sealed, indent=1))
+        contact = Contact(host=remote.host, is_connected=True, since=time.time(), state=WAITING)
+        write_contact(beside, contact)
 
 
 def discard(run_dir: Path) -> None:

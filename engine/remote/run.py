@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from engine.durable import write_text
 from engine.errors import RunError, Sentence, UserError, VerbatimText, marked
@@ -30,11 +30,27 @@ from engine.settings.config import absolute
 from engine.train.run.lock import locked
 from engine.train.run.mirrored import ALIVE, ENDED
 from engine.train.run.runs import LOCK, METRICS, AnyConfig, document_of, kind_of, read_config, run_info
-from engine.train.run.wanted import FETCH, GO, STOP, WANTED, heeded, wanted
+from engine.train.run.wanted import FETCH, GO, STOP, WANTED, heeded, want, wanted
 
 WAIT_S = 0.5  # that a host waits for news before it says that there is none
+STOP_S = 120.0  # that a run may take to stop, where somebody waits for it
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0  # between two tries to reach a host
 CONNECTING = marked("engine", "Connecting to {host}")
+
+
+def stopping(task: Iterator[Event], run_dir: Path) -> Generator[Event, None, None]:
+    """Train there as here: closing stops the run and keeps what it has, instead of detaching."""
+    try:
+        with closing(cast(Generator[Event, None, None], task)):
+            yield from task
+    except GeneratorExit:
+        until = time.monotonic() + STOP_S
+        with suppress(UserError):
+            want(run_dir, STOP)
+            for _ in follow(run_dir):
+                if time.monotonic() > until:  # it will be told so when it is followed again
+                    break
+        raise
 
 
 def pass_on(run_dir: Path, what: str, *, host: str = "") -> Generator[Event, None, None]:
@@ -194,7 +210,7 @@ class _Follower:
             state = str(found.get("state"))
             if state == ABSENT or (self._resumes and state not in ALIVE):
                 self._resumes = False
-                yield from self._start(line)
+                yield from self._start(line, state == ABSENT)
                 known = {}
                 continue
             self.is_started = True
@@ -211,7 +227,7 @@ class _Follower:
                 self._has_config = True
             yield from self._tell()
             if state == CRASHED and self._may_start_again():
-                yield from self._start(line)
+                yield from self._start(line, False)
                 known = {}
                 continue
             if state in ENDED:
@@ -222,13 +238,14 @@ class _Follower:
             yield from self._say(True, state)
             known = found
 
-    def _start(self, line: Connection) -> Iterator[Event]:
-        """Have it begun, or gone on with, there."""
-        order = {"name": self.remote.name, "kind": self.remote.kind, "slurm": None}
-        if self.remote.slurm is not None:
-            order["slurm"] = slurm_options(self.remote.slurm)  # type: ignore[assignment]
-        settings = yield from sent(line, read_config(self.run_dir))
-        yield from line.ask("start", key=self.remote.key, order=order, settings=document_of(settings))
+    def _start(self, line: Connection, is_absent: bool) -> Iterator[Event]:
+        """Have it begun, or gone on with, there; what it needs is sent before it begins."""
+        slurm = None if self.remote.slurm is None else slurm_options(self.remote.slurm)
+        order = {"name": self.remote.name, "kind": self.remote.kind, "slurm": slurm}
+        settings = ""
+        if is_absent:
+            settings = document_of((yield from sent(line, read_config(self.run_dir))))
+        yield from line.ask("start", key=self.remote.key, order=order, settings=settings)
         self.is_started = True
 
     def _pass_on(self, line: Connection) -> Iterator[Event]:

@@ -80,6 +80,7 @@ _SEAL = "seal"
 class QueueJob:
     """A run to be made. until: the share of its steps after which it stops; 1.0: all.
 
+    on: the host that trains it; "" for this computer. slurm: options of sbatch there; "": those remembered.
     sweep: of halving, what all jobs that are ranked together have alike; rung: how often it has stayed in.
     begun: its run's folder was there. is_own: it was put here on this computer, or a person has allowed it.
     """
@@ -92,6 +93,8 @@ class QueueJob:
     state: str = WAITING
     why: str = ""
     tags: tuple[str, ...] = ()
+    on: str = ""
+    slurm: str = ""
     sweep: str = ""
     rung: int = 0
     begun: bool = False
@@ -128,6 +131,8 @@ _CAN_BE: dict[str, Callable[[Any], bool]] = {  # what a field may say, where its
     "state": lambda state: state in STATES,
     "why": lambda why: len(why) <= LONGEST_WHY,
     "tags": lambda tags: len(tags) <= MOST_TAGS and all(len(tag) <= LONGEST_TEXT for tag in tags),
+    "on": lambda on: len(on) <= LONGEST_TEXT and not on.startswith("-") and on.isprintable(),
+    "slurm": lambda slurm: len(slurm) <= LONGEST_WHY and slurm.isprintable(),
     "sweep": lambda sweep: not sweep or is_bare_name(sweep),
     "rung": lambda rung: 0 <= rung < len(SHARES),
     "begun": lambda _: True,
@@ -200,9 +205,19 @@ def _job(document: dict[str, Any], path: Path) -> QueueJob:
 
 
 def add(
-    root: Path, configs: Sequence[QueuedConfig], name: str, *, tags: Iterable[str] = (), halving: bool = False
+    root: Path,
+    configs: Sequence[QueuedConfig],
+    name: str,
+    *,
+    tags: Iterable[str] = (),
+    halving: bool = False,
+    on: str = "",
+    slurm: str = "",
 ) -> list[QueueJob]:
-    """Put runs at the end of the queue; nobody works on them yet. Raises: UserError."""
+    """Put runs at the end of the queue; nobody works on them yet. Args: on, slurm: as a QueueJob has them.
+
+    Raises: UserError.
+    """
     folder = folder_of(root)
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -213,7 +228,7 @@ def add(
         )
     called = tidy(RunMarks(name=name, tags=tuple(tags)))
     sweep = f"{time.time_ns()}" if halving else ""
-    job = QueueJob(number=0, name=called.name, tags=called.tags, sweep=sweep)
+    job = QueueJob(number=0, name=called.name, tags=called.tags, sweep=sweep, on=on, slurm=slurm)
     kinds = {made: kind for kind, made in CONFIGS.items()}
     return [
         _create(root, replace(job, kind=kinds[type(config)], values=values_of(config), added=time.time()))
@@ -423,7 +438,8 @@ def _do(
     _save(root, job)
     outcome, why, num_steps, looked = DONE, "", 0, 0.0
     try:
-        with closing(in_turn(root, partial(train, job, place))) as events:  # type: ignore[type-var]
+        task = partial(train, job, place)  # elsewhere it takes nobody's turn
+        with closing(task() if job.on else in_turn(root, task)) as events:  # type: ignore[type-var]
             for event in events:
                 yield event
                 num_steps = getattr(event, "num_steps", num_steps)

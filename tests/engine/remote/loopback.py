@@ -128,6 +128,23 @@ class Elsewhere:
             time.sleep(0.02)
         raise RuntimeError((self.folder / "sshd.log").read_text())
 
+    @property
+    def server(self) -> int:
+        """The process that listens; 0 for none."""
+        return 0 if self._server is None else self._server.pid
+
+    def sessions(self) -> list[int]:
+        """Return sshd's processes, one or two a connection."""
+        found, parents = [], {self.server}
+        for pid in sorted(int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()):
+            with suppress(OSError, ValueError):
+                if int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) in parents:
+                    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+                    if command.startswith(b"sshd:"):
+                        found.append(pid)
+                        parents.add(pid)
+        return found
+
     def processes(self) -> list[tuple[int, str]]:
         """Return what runs for this place: everything in whose command line or environment it is named."""
         found, own = [], str(self.folder).encode()
