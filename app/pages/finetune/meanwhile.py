@@ -46,8 +46,8 @@ class Meanwhile(Card):
         state = self._session.training.state
         if self._session.training.may_leave:
             text = self.tr(
-                "“{name}” is in training on {host}. It continues there if you start another run, and can be followed "
-                "again under Runs."
+                "“{name}” is in training on {host}. It continues there if you start another run; Runs can "
+                "follow it again."
             )
         said = text.format(name=state.name, host=state.host)
         if count := self._session.queue.state.num_waiting:

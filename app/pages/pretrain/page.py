@@ -120,7 +120,7 @@ class PretrainPage(TrainingPage):
     def _show_findings(self) -> None:
         mended = self.setup.refusal is None and self.setup.start.problem is None
         facts = self.text_facts() if self.setup.text.has_text else None
-        self.before.show_findings(self.findings, facts, mended=mended)
+        self.before.show_findings(self.findings, facts, mended=mended, host=self.setup.where.host)
         self.refresh()
 
     def take_sample(self) -> None:

@@ -142,7 +142,7 @@ def outcome_words(outcome: str, run_dir: Path | None, seconds: float) -> str:
 
 
 def _there_words(outcome: str) -> str:
-    """Return how a run of another computer stands of which no weights are here; `host` is still to be put in."""
+    """Return how a run of another computer stands whose weights are not here; `host` is to be put in."""
     if outcome == "finished":
         return translate("RunAdvice", "Finished. What it learned is still on {host} only.")
     if outcome == "stopped":

@@ -53,8 +53,8 @@ class WhereChooser(QObject):
         self.slurm.setToolTip(
             tip(
                 self.tr(
-                    "What sbatch is given, such as {example}. Whoever runs the cluster knows what it needs. It is "
-                    "remembered for this host."
+                    "What sbatch is given, such as {example}. Whoever runs the cluster knows what it needs. "
+                    "It is remembered for this host."
                 ).format(example="--partition=gpu --gpus=2 --time=4:00:00")
             )
         )
