@@ -59,17 +59,19 @@ class Session(QObject):
         self.hosts = Hosts(self.settings, self.workers, self)
         self.hosts.copied.connect(self._take_weights)
 
-    def stop_there(self, run_dir: Path) -> None:
+    def stop_there(self, run_dir: Path, allowed: str = "") -> None:
         """Stop a run of another computer that this window does not follow. Raises: UserError.
+
+        Args: allowed: the host that a person has allowed to be asked, where the folder was not made here.
 
         Where nobody does, it is followed from now on, so that what it has learned comes here; while another
         one is followed or trains here, its host is asked to stop it.
         """
         if not is_followed(run_dir) and not self.training.is_running:
             want(run_dir, STOP)
-            self.training.follow(run_dir)
+            self.training.follow(run_dir, allowed)
         else:
-            self.hosts.want(run_dir, STOP)
+            self.hosts.want(run_dir, STOP, allowed)
 
     def _take_weights(self, run_dir: Path) -> None:
         """Offer what a run has learned on another computer, which is here now."""

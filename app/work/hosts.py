@@ -124,10 +124,10 @@ class Hosts(QObject):
 
     # ---- their runs
 
-    def copy_weights(self, run_dir: Path, host: str = "") -> None:
+    def copy_weights(self, run_dir: Path, allowed: str = "") -> None:
         """Have the weights of a run come; nothing while others do. Raises: UserError.
 
-        Args: host: that a person has allowed to be asked, where the folder was not made here.
+        Args: allowed: the host that a person has allowed to be asked, where the folder was not made here.
         """
         if is_followed(run_dir):
             want(run_dir, FETCH)
@@ -135,7 +135,7 @@ class Hosts(QObject):
             self._set_copying(Copying(run_dir, host_of(run_dir)))
             self._copying.ask(
                 run_dir,
-                partial(_copied, run_dir, host),
+                partial(_copied, run_dir, allowed),
                 heard=self.copied.emit,
                 refused=partial(self.refused.emit, run_dir),
                 progress=self._hear_copying,
@@ -155,17 +155,17 @@ class Hosts(QObject):
         self.copying = copying
         self.copying_changed.emit()
 
-    def want(self, run_dir: Path, what: str) -> None:
+    def want(self, run_dir: Path, what: str, allowed: str = "") -> None:
         """Let a run there pause, continue or stop: by whoever follows it, else by asking its host now.
 
-        Raises: UserError.
+        Args: allowed: as for `copy_weights`. Raises: UserError.
         """
         if is_followed(run_dir):
             want(run_dir, what)
         else:
             self._passing.ask(
                 (run_dir, what),
-                partial(pass_on, run_dir, what),
+                partial(pass_on, run_dir, what, host=allowed),
                 heard=lambda _: None,
                 refused=partial(self.refused.emit, run_dir),
                 again=True,

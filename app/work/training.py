@@ -172,8 +172,8 @@ class TrainingJob(QObject):
         self._mends.save()
         self._queue.add([config], run_name(config), on=host)
 
-    def resume(self, run_dir: Path) -> None:
-        """Go on with a run that crashed or was stopped, where it was trained.
+    def resume(self, run_dir: Path, allowed: str = "") -> None:
+        """Go on with a run that crashed or was stopped, where it was trained. Args: allowed: as for `follow`.
 
         Raises: RunError if one is under way; ConfigError.
         """
@@ -181,7 +181,7 @@ class TrainingJob(QObject):
         config = read_config(run_dir)
         self._runs.dismiss(run_dir)
         if host := host_of(run_dir):
-            task = partial(resume_there, run_dir, told=0)
+            task = partial(resume_there, run_dir, told=0, host=allowed)
             self._after_leaving(partial(self._run, task, run_dir, config, host=host, is_there=True))
         else:
             self._after_leaving(partial(self._resume_here, run_dir, config))
@@ -190,13 +190,14 @@ class TrainingJob(QObject):
         questions = self._questions_of(config)
         self._run(partial(resume, run_dir, questions=questions), run_dir, config, questions=questions)
 
-    def follow(self, run_dir: Path, host: str = "") -> None:
-        """Watch a run of another computer; one that is followed now is left. Args: host: that a person has
-        allowed to be asked, where the folder was not made here. Raises: RunError if one trains here;
-        ConfigError.
+    def follow(self, run_dir: Path, allowed: str = "") -> None:
+        """Watch a run of another computer; one that is followed now is left.
+
+        Args:   allowed: the host that a person has allowed to be asked, where the folder was not made here.
+        Raises: RunError if one trains here; ConfigError.
         """
         self._refuse_second()
-        config, task = read_config(run_dir), partial(follow, run_dir, told=0, host=host)
+        config, task = read_config(run_dir), partial(follow, run_dir, told=0, host=allowed)
         there = host_of(run_dir)
         self._after_leaving(partial(self._run, task, run_dir, config, host=there, is_there=True))
 

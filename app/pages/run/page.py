@@ -23,6 +23,7 @@ from app.look.labels import tip
 from app.look.layout import row
 from app.look.widgets import GAP, SETTINGS_WIDTH, button, set_role
 from app.pages.export.dialog import export_model
+from app.pages.run.allowing import when_allowed
 from app.pages.run.card import RunCard
 from app.pages.run.charts import RunCharts
 from app.pages.run.earlier_runs import EarlierRuns, state_words
@@ -442,12 +443,12 @@ class TrainingPage(StatedPage[RunPageState]):
             self._attempt(training.go_on)
         elif self.run_dir is not None:
             self.failure.hide()
-            self._attempt(partial(training.follow if self.can_follow else training.resume, self.run_dir))
+            self._with_host(partial(training.follow if self.can_follow else training.resume, self.run_dir))
 
     def _stop(self) -> None:
         """Stop the run and keep what it has learned; one that nobody listens to is followed to its end."""
         if self.can_follow and self.run_dir is not None:
-            self._attempt(partial(self.session.stop_there, self.run_dir))
+            self._with_host(partial(self.session.stop_there, self.run_dir))
         else:
             self._attempt(self.session.training.stop)
 
@@ -458,7 +459,7 @@ class TrainingPage(StatedPage[RunPageState]):
             hosts.cancel_copying()
         elif self.run_dir is not None:
             self.failure.hide()
-            self._attempt(partial(hosts.copy_weights, self.run_dir))
+            self._with_host(partial(hosts.copy_weights, self.run_dir))
 
     def _take_weights(self, run_dir: Path) -> None:
         if run_dir == self.run_dir:
@@ -468,6 +469,11 @@ class TrainingPage(StatedPage[RunPageState]):
     def _refuse_copying(self, run_dir: Path, error: BaseException) -> None:
         if run_dir == self.run_dir:
             self.refuse(error)
+
+    def _with_host(self, call: Callable[[str], object]) -> None:
+        """Have something done that may need to ask the run's host."""
+        assert self.run_dir is not None
+        when_allowed(self.run_dir, self, lambda host: self._attempt(partial(call, host)))
 
     def _attempt(self, call: Callable[[], object]) -> None:
         """Have something done with a run, or say why it cannot be."""

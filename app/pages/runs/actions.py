@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app import words
 from app.look.files import ask_folder, ask_save
 from app.pages.export.dialog import export_model
+from app.pages.run.allowing import when_allowed
 from app.pages.run.state import RunPageState
 from app.pages.runs import requests
 from app.pages.runs.dialogs import MarksDialog, bin_dialog, slim_dialog
@@ -117,19 +118,30 @@ class RunActions(QObject):
 
     def follow(self, run: RunFacts) -> None:
         """Watch a run that trains on another computer, on its page."""
-        if self._attempt(partial(self.session.training.follow, Path(run.path))):
-            self._lead_to(run, RunPageState(Path(run.path)))
+        path = Path(run.path)
+
+        def follow(host: str) -> None:
+            if self._attempt(partial(self.session.training.follow, path, host)):
+                self._lead_to(run, RunPageState(path))
+
+        when_allowed(path, self._page, follow)
 
     def stop(self, run: RunFacts) -> None:
         """Stop a run that trains on another computer."""
         training, path = self.session.training, Path(run.path)
-        is_own = training.is_running and training.run_dir == path
-        if self._attempt(training.stop if is_own else partial(self.session.stop_there, path)):
-            self.done.emit(self.tr("{host} was asked to stop it.").format(host=run.host))
+
+        def stop(host: str) -> None:
+            is_own = training.is_running and training.run_dir == path
+            if self._attempt(training.stop if is_own else partial(self.session.stop_there, path, host)):
+                self.done.emit(self.tr("{host} was asked to stop it.").format(host=run.host))
+
+        when_allowed(path, self._page, stop)
 
     def copy_weights(self, run: RunFacts) -> None:
         """Have what a run has learned come from where it was trained."""
-        self._attempt(partial(self.session.hosts.copy_weights, Path(run.path)))
+        path = Path(run.path)
+        copying = partial(self.session.hosts.copy_weights, path)
+        when_allowed(path, self._page, lambda host: self._attempt(partial(copying, host)))
 
     def _attempt(self, call: Callable[[], object]) -> bool:
         """Do something; whether it could be is returned, and why not is told."""
@@ -247,8 +259,13 @@ class RunActions(QObject):
         runs = self.runs
         if len(runs) != 1:
             return
-        if self._attempt(partial(self.session.training.resume, Path(runs[0].path))):
-            self._lead_to(runs[0])
+        path = Path(runs[0].path)
+
+        def resume(host: str) -> None:
+            if self._attempt(partial(self.session.training.resume, path, host)):
+                self._lead_to(runs[0])
+
+        when_allowed(path, self._page, resume)
 
     def repeat(self) -> None:
         """Ask how many seeds the chosen lines are to have."""
@@ -263,14 +280,14 @@ class RunActions(QObject):
             self.refused.emit(error)
             return
         if rows:
-            dialog = SweepDialog(rows, configs, kind, self._page)
+            dialog = SweepDialog(rows, configs, kind, self._page, hosts=self.session.hosts.names())
             dialog.wanted.connect(self._put_into_queue)
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
 
     def _put_into_queue(self, wanted: list[SweepRuns]) -> None:
         for one in wanted:
-            self.session.queue.add(one.configs, one.name, halving=one.halving)
+            self.session.queue.add(one.configs, one.name, halving=one.halving, on=one.host)
 
     def export_menu(self, plot: Figure) -> QMenu:
         """Return the menu of what can be taken along. Args: plot: the curves."""
