@@ -37,7 +37,14 @@ from engine.commands.language import (
     settings_help,
     train,
 )
-from engine.commands.remote import add_remote_commands, add_where, check_where, resume_remote, train_on
+from engine.commands.remote import (
+    add_remote_commands,
+    add_where,
+    check_where,
+    joined,
+    resume_remote,
+    train_on,
+)
 from engine.commands.runs import add_run_commands
 from engine.commands.screen import STOPPED, print_json, run_series
 from engine.commands.spoken_help import speak_help
@@ -90,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         speak(_language_of(given))
         parser = parser_of_commands()
         speak_help(parser)
-        options = parser.parse_args(given)
+        options = parser.parse_args(joined(given))
         _find_shipped(options)
         code = int(options.run(options))
         sys.stdout.flush()

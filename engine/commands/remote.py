@@ -9,7 +9,7 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -32,6 +32,7 @@ from engine.train.run.mirrored import is_mirrored
 from engine.train.run.runs import LOCK, AnyConfig, read_any_config, run_info
 from engine.train.run.wanted import FETCH, GO, PAUSE, STOP, want, wanted
 
+SLURM_FLAG = "--slurm"
 HEARD_S = 30.0  # that a run here may take to hear what is wanted
 
 
@@ -102,6 +103,17 @@ def _add(commands: Any, name: str, run: Any, words: str) -> argparse.ArgumentPar
     return command
 
 
+def joined(words: Sequence[str]) -> list[str]:
+    """Return a command line in which sbatch's options, which begin as ours do, are one word with --slurm."""
+    found = list[str]()
+    for word in words:
+        if found and found[-1] == SLURM_FLAG:
+            found[-1] = f"{SLURM_FLAG}={word}"
+        else:
+            found.append(word)
+    return found
+
+
 def where_words(host: str, slurm: str | None = None) -> list[str]:
     """Return the words that have a command train on a host; none for this computer."""
     words = ["--on", host] if host else []
@@ -165,9 +177,10 @@ def _tell_detached(run_dir: Path) -> None:
 
 def resume_remote(run_dir: Path) -> int | None:
     """Go on with a run that is trained elsewhere, or that is paused; None for any other."""
-    if is_mirrored(run_dir):
+    is_heard = is_locked(run_dir / LOCK)  # by what trains it here, or follows it
+    if is_mirrored(run_dir) and not is_heard:
         return watch(resume_there(run_dir), run_dir)
-    if wanted(run_dir) == PAUSE and is_locked(run_dir / LOCK):
+    if is_heard and (is_mirrored(run_dir) or wanted(run_dir) == PAUSE):
         want(run_dir, GO)
         return 0
     return None

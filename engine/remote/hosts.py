@@ -25,6 +25,7 @@ _MOST = 2**20  # bytes of a file of settings
 _DEEPEST = 8  # of files that include files
 _LONGEST = 255  # characters of a name
 _NAME = re.compile(r"[A-Za-z0-9_.@:%\[\]\u0080-\U0010ffff][A-Za-z0-9_.@:%\[\]\u0080-\U0010ffff-]*")
+_LINE = re.compile(r"\s*([A-Za-z]+)[\s=]+(.*)")
 _PATTERN = re.compile(r"[*?!]")
 
 
@@ -100,11 +101,11 @@ def _named_in(path: Path, depth: int) -> Iterator[str]:
     except UserError:
         return
     for line in lines:
-        key, _, rest = line.strip().replace("=", " ", 1).partition(" ")
-        words = _words(rest)
-        if key.lower() == "host":
+        said = _LINE.fullmatch(line)
+        key, words = ("", []) if said is None else (said[1].lower(), _words(said[2]))
+        if key == "host":
             yield from (one for one in words if not _PATTERN.search(one) and _NAME.fullmatch(one))
-        elif key.lower() == "include" and depth < _DEEPEST:
+        elif key == "include" and depth < _DEEPEST:
             for one in words:
                 pattern = Path.home() / _SSH / Path(one).expanduser()
                 for found in sorted(glob.glob(str(pattern))):

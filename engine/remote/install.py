@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
+import os
 import re
 import shlex
 import subprocess
@@ -22,9 +22,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+from typing import BinaryIO
 
 from engine.errors import UserError, VerbatimText, marked
-from engine.events import Beat, Event, Progress, Steps
+from engine.events import Event, Progress, Steps
+from engine.language import said
 from engine.own_process import environment_of
 from engine.remote.computer import PACKAGE, Computer, program, source_root
 from engine.remote.connection import BEAT_S, OPTIONS, in_shell, pythons
@@ -34,6 +36,7 @@ from engine.remote.run import look_at
 WINDOW = ("pyside6-essentials", "pyqtgraph")  # what only a window needs
 INSTALLING = marked("engine", "Installing on {host}: {what}")
 MOST_S = 3600.0
+_LAST = 4096  # bytes of what pip says
 LONGEST_LINE = 60
 _VERSION = "0.1.0"  # where no version is known: of a folder of sources
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -54,7 +57,7 @@ def install(host: str, *, wheelhouse: Path | None = None) -> Steps[Computer]:
                     tar.add(wheel, f"wheels/{wheel.name}")
             sent.seek(0)
             script = script_of(settings, wheels[0].name, has_all=wheelhouse is not None)
-            yield from _done_there(host, script, sent)
+            yield from _done_there(host, script, sent, Path(folder) / "said")
     computer = yield from look_at(host)
     if not computer.has_cloze:
         raise UserError(
@@ -130,48 +133,44 @@ def requirements(root: Path) -> list[str]:
     return [one for one in plain if (named := _NAME.match(one)) and named[0].lower() not in WINDOW]
 
 
-def _done_there(host: str, script: str, sent: io.BufferedRandom | object) -> Iterator[Event]:
-    """Have a shell there do something with what is sent, telling its lines. Raises: UserError."""
+def _done_there(host: str, script: str, sent: BinaryIO, told: Path) -> Iterator[Event]:
+    """Have a shell there do something with what is sent, telling its lines. Args: told: where they are kept.
+
+    Raises: UserError.
+    """
     words = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
-    with tempfile.TemporaryFile() as said:
+    with told.open("wb") as output:
         process = subprocess.Popen(
             ["ssh", "-T", *words, "--", host, f"exec /bin/sh -c {shlex.quote(script)}"],
-            stdin=sent,  # type: ignore[arg-type]
-            stdout=said,
+            stdin=sent,
+            stdout=output,
             stderr=subprocess.STDOUT,
             env=environment_of(),
             start_new_session=True,
         )
-        try:
-            until = time.monotonic() + MOST_S
-            while process.poll() is None and time.monotonic() < until:
-                lines = _last_lines(said)
-                yield Progress(
-                    stage=INSTALLING.format(host=host, what=lines[-1][:LONGEST_LINE] if lines else "…"),
-                    done=0,
-                    total=0,
-                )
-                time.sleep(BEAT_S)
-                yield Beat()
-        finally:
-            if process.poll() is None:
-                process.kill()
-            code = process.wait()
-        if code:
-            lines = _last_lines(said)
-            raise UserError(
-                marked("engine", "Cloze could not be installed on {host}: {reason}"),
-                host=host,
-                reason=VerbatimText(lines[-1][:300] if lines else "?"),
-            )
+    try:
+        until = time.monotonic() + MOST_S
+        while process.poll() is None and time.monotonic() < until:
+            what = next(reversed(_last_lines(told)), "…")[:LONGEST_LINE]
+            yield Progress(stage=said(INSTALLING, host=host, what=what), done=0, total=0)
+            time.sleep(BEAT_S)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        code = process.wait()
+    if code:
+        raise UserError(
+            marked("engine", "Cloze could not be installed on {host}: {reason}"),
+            host=host,
+            reason=VerbatimText(next(reversed(_last_lines(told)), "?")[:300]),
+        )
 
 
-def _last_lines(said: object) -> list[str]:
-    file = said
-    end = file.seek(0, 2)  # type: ignore[attr-defined]
-    file.seek(max(0, end - 4096))  # type: ignore[attr-defined]
-    text = file.read().decode(errors="replace")  # type: ignore[attr-defined]
-    file.seek(end)  # type: ignore[attr-defined]
+def _last_lines(path: Path) -> list[str]:
+    """Return the last lines of a file that somebody writes to."""
+    with path.open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST))
+        text = file.read(_LAST).decode(errors="replace")
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 

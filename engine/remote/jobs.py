@@ -43,6 +43,7 @@ from engine.train.run.wanted import GO, PAUSE, STOP, WANTED, heeded, wanted
 ABSENT = "absent"  # nothing was started under this key
 KINDS = ("finetune", "pretrain")
 MOST_TRIES = 5  # without a step further, after which a run that is killed stays so
+NEVER_BEGUN = 0  # the code of what was stopped before it had a run folder
 LAST_BYTES, MOST_CODE = 4096, 16
 _KEY = re.compile(r"[0-9a-f]{16}")
 _PORT = 29_400  # torchrun's own, between the nodes of one job
@@ -126,6 +127,8 @@ class Job:
         if not (self.run_dir / CONFIG).is_file():
             if is_alive:
                 return by_slurm or RUNNING, ""
+            if self._code() == NEVER_BEGUN:
+                return "stopped", ""
             return ("failed", last_words(self.home / "log.txt")) if 0 < self._code() < 128 else (CRASHED, "")
         status = read_status(self.run_dir)
         said = run_info(self.run_dir).state
@@ -141,13 +144,12 @@ class Job:
         order = self.order
         if order is None:
             return
-        if order.job and what == STOP and slurm.state_of(order.job) == WAITING:
+        if (self.run_dir / CONFIG).is_file() and what in (PAUSE, STOP, GO):
+            write_text(self.run_dir / WANTED, what)
+        if what == STOP and self.state()[0] == WAITING:
             slurm.cancel(order.job)
-        if (self.run_dir / CONFIG).is_file():
-            if what in (PAUSE, STOP, GO):
-                write_text(self.run_dir / WANTED, what)
-        elif what == STOP and self.state()[0] == RUNNING:
-            self._end()
+        if what == STOP and not (self.run_dir / CONFIG).is_file():
+            self._end(order)
 
     # --- the process ------------------------------------------------------------------------------
 
@@ -234,16 +236,14 @@ class Job:
         write_text(self.home / "job.json", json.dumps(asdict(order), indent=1))
         self._order = order
 
-    def _end(self) -> None:
-        """End the processes of a run that has no folder yet."""
-        if self.order is not None and self.order.job:
-            slurm.cancel(self.order.job)
-            return
+    def _end(self, order: JobOrder) -> None:
+        """End what has no run folder yet, and is therefore not asked."""
         with suppress(UserError, ValueError, OSError):
-            pid = int(read_regular(self.home / "pid", most=MOST_CODE))
-            if is_locked(self.home / "alive"):
-                os.killpg(pid, signal.SIGKILL)
-                write_text(self.home / "code", "1")
+            if order.job and slurm.state_of(order.job):
+                slurm.cancel(order.job)
+            elif is_locked(self.home / "alive"):
+                os.killpg(int(read_regular(self.home / "pid", most=MOST_CODE)), signal.SIGKILL)
+        write_text(self.home / "code", str(NEVER_BEGUN))
 
     def _code(self) -> int:
         with suppress(UserError, ValueError):

@@ -78,7 +78,9 @@ class Mirror:
                     common = yield from self._common(line, file, min(here, size))
                     with explained(path):
                         os.ftruncate(handle, common)
-                    self.told, here, whole = min(self.told, common), common, False
+                    here, whole = common, False
+                    if self.told > here:  # a line is told once it is whole
+                        self.told = _line_begin(file, here)
                 while here < size:
                     begin = max(0, here - OVERLAP)
                     _, data = yield from self._ask(line, "read", name=METRICS, offset=begin, most=BLOCK)
@@ -242,6 +244,13 @@ def _checked(files: Any) -> list[tuple[str, int]]:
             marked("engine", "The files that are offered cannot be those of a run, so none is fetched.")
         )
     return sorted(found.items())
+
+
+def _line_begin(file: Any, length: int) -> int:
+    """Return where the last line of a file's first bytes begins."""
+    begin = max(0, length - MOST_LINE)
+    file.seek(begin)
+    return begin + int(file.read(length - begin).rfind(b"\n")) + 1
 
 
 def _digest(file: Any, length: int) -> str:

@@ -9,6 +9,7 @@ on by whoever follows.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -18,6 +19,7 @@ from typing import Any, cast
 from engine.durable import write_text
 from engine.errors import RunError, Sentence, UserError, VerbatimText, marked
 from engine.events import Beat, Event, Finished, Noted, Progress, Steps
+from engine.language import said
 from engine.remote.computer import Computer, computer_from
 from engine.remote.connection import BEAT_S, Connection, Lost, connected
 from engine.remote.contact import CRASHED, WAITING, Contact
@@ -179,7 +181,7 @@ class _Follower:
             made, heard = None, self._heard
             try:
                 if line is None:
-                    yield Progress(stage=CONNECTING.format(host=self.remote.host), done=0, total=0)
+                    yield Progress(stage=said(CONNECTING, host=self.remote.host), done=0, total=0)
                     made = yield from connected(self.remote.host, settings_of(self.remote.host))
                     if made.probed is not None:
                         raise _no_cloze(self.remote.host, made.probed)
@@ -273,7 +275,11 @@ class _Follower:
                 yield event
 
     def _may_start_again(self) -> bool:
-        """Whether a run that was cut off goes on: it came a step further since, or not too often."""
+        """Whether a run that was cut off goes on: it came a step further since, or not too often. What SLURM
+        has ended, a person may have cancelled.
+        """
+        if self.remote.slurm is not None:
+            return False
         step = run_info(self.run_dir).step
         self._tries = self._tries + 1 if step <= self._reached else 1
         self._reached = max(step, self._reached)
@@ -287,15 +293,13 @@ class _Follower:
             yield from self._mirror.take_status(line)
         heeded(self.run_dir)
         yield from self._say(True, state)
-        if state == "failed" or (state == CRASHED):
-            template = marked("engine", "The run failed on {host}: {reason}")
-            if state == CRASHED:
-                template = marked(
-                    "engine",
-                    "The run was cut off on {host} {count} times without coming any further. {reason}",
-                )
+        if state in ("failed", CRASHED):
             raise RunError(
-                template, host=self.remote.host, count=MOST_TRIES, reason=VerbatimText(why[:400] or "?")
+                _ended_by(state, self.remote.slurm is not None),
+                host=self.remote.host,
+                count=MOST_TRIES,
+                reason=VerbatimText(why[:400] or "?"),
+                command=VerbatimText(shlex.join(["python", "-m", "engine", "resume", str(self.run_dir)])),
             )
         if self._finished is not None and state == "finished":
             yield self._finished
@@ -310,9 +314,23 @@ class _Follower:
             yield contact
 
 
+def _ended_by(state: str, is_slurm: bool) -> str:
+    """Return how it is told that a run has ended before its end."""
+    if state == "failed":
+        return marked("engine", "The run failed on {host}: {reason}")
+    if is_slurm:
+        return marked(
+            "engine", "SLURM ended the run on {host} before it was finished. Continue it with: {command}"
+        )
+    return marked(
+        "engine",
+        "The run was cut off on {host} {count} times without coming any further. Continue it with: {command}",
+    )
+
+
 def _reached(host: str) -> Steps[Connection]:
     """Connect to a host for the first time. Raises: UserError: what ssh said."""
-    yield Progress(stage=CONNECTING.format(host=check_host(host)), done=0, total=0)
+    yield Progress(stage=said(CONNECTING, host=check_host(host)), done=0, total=0)
     with _unlost():
         return (yield from connected(host, settings_of(host)))
 

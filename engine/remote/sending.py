@@ -12,6 +12,7 @@ from typing import Any
 from engine.errors import UserError, marked
 from engine.events import Beat, Progress, Steps
 from engine.files import open_regular
+from engine.language import said
 from engine.remote.connection import Connection
 from engine.remote.frames import BLOCK
 from engine.remote.store import MOST_FILES
@@ -92,7 +93,7 @@ def _sent_content(connection: Connection, one: Content, here: Any) -> Steps[None
             file.seek(offset)
             about = {"sha256": one.sha256, "size": one.size, "offset": offset}
             sending = connection.send(file, one.size - offset, **about)
-            stage = SENDING.format(name=one.path.name)
+            stage = said(SENDING, name=one.path.name)
             while True:
                 try:
                     event = next(sending)
@@ -128,7 +129,7 @@ def _contents(place: Path) -> Steps[list[Content]]:
             while data := file.read(BLOCK):
                 whole.update(data)
                 done += len(data)
-                yield Progress(stage=CHECKING.format(name=path.name), done=done, total=size)
+                yield Progress(stage=said(CHECKING, name=path.name), done=done, total=size)
         found.append(Content(path, inner, whole.hexdigest(), done))
         yield Beat()
     return found

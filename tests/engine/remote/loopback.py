@@ -31,7 +31,7 @@ if os.path.exists(broken + ".refused"):
 left = int(open(broken).read()) if os.path.exists(broken) else None
 process = subprocess.Popen(
     ["/bin/sh", "-c", sys.argv[-1]], env=environment, cwd=environment["HOME"],
-    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    stdout=subprocess.PIPE,
 )
 while data := os.read(process.stdout.fileno(), 65536):
     os.write(1, data if left is None else data[:left])
