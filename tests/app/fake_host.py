@@ -5,7 +5,7 @@ there says what the test has it say.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from engine.errors import RunError
 from engine.events import Beat, Event, Fetched, Finished, Noted, Progress, Started, Steps
 from engine.remote.computer import Computer, program
 from engine.remote.contact import Contact
@@ -23,7 +24,7 @@ from engine.train.run.lock import locked
 from engine.train.run.mirrored import REMOTE
 from engine.train.run.records import record_of
 from engine.train.run.runs import CONFIG, LOCK, METRICS, MODEL, STATUS, AnyConfig, document_of, read_events
-from engine.train.run.wanted import heeded, wanted
+from engine.train.run.wanted import STOP, heeded, wanted
 from tests.engine.made_runs import made_run
 
 GPU1 = Computer(
@@ -43,12 +44,15 @@ class FakeHost:
     """The host gpu1, and `desk`, which nobody reaches. runs: what was started, as (config, folder, host)."""
 
     def __init__(self, patched: pytest.MonkeyPatch) -> None:
-        self.computer, self.refusal = GPU1, None  # type: Computer, BaseException | None
+        self.computer = GPU1
+        self.refusal: BaseException | None = None
         self.runs: list[tuple[AnyConfig | None, Path, str]] = []
         self.wanted: list[str] = []  # of runs that are followed
         self.passed_on: list[tuple[Path, str]] = []  # of others
         self.installed: list[str] = []
         self.settings: dict[str, HostSettings] = {}
+        self.stops = True  # whether it obeys when it is to stop
+        self.is_foreign = False  # whether folders bear no seal of this person
         self.is_sent = True  # whether what a run needs is there already
         self.left = 0  # how often a run was left
         self._events: SimpleQueue[Event | BaseException | None] = SimpleQueue()
@@ -57,7 +61,8 @@ class FakeHost:
         for name in ("look_at", "install", "fetch", "pass_on"):
             patched.setattr(f"app.work.hosts.{name}", getattr(self, name))
         patched.setattr("app.work.hosts.hosts", lambda: ("gpu1", "desk"))
-        patched.setattr("app.work.known_runs.read_remote", lambda _: None)
+        for place in ("app.work.known_runs", "app.pages.run.allowing"):
+            patched.setattr(f"{place}.read_remote", self.read_remote)
         patched.setattr(
             "app.pages.run.where.settings_of", lambda host: self.settings.get(host, HostSettings())
         )
@@ -125,6 +130,10 @@ class FakeHost:
         self.passed_on.append((run_dir, what))
         yield Beat()
 
+    def read_remote(self, run_dir: Path, host: str = "") -> None:
+        if self.is_foreign and not host:
+            raise RunError("{path} was not made here.", path=run_dir)
+
     def _heard(self, run_dir: Path) -> Iterator[Event]:
         try:
             with locked(run_dir / LOCK), (run_dir / METRICS).open("a", encoding="utf-8") as metrics:
@@ -144,12 +153,15 @@ class FakeHost:
             self.left += 1
             raise
 
-    def _next(self, run_dir: Path) -> Iterator[Event]:
+    def _next(self, run_dir: Path) -> Generator[Event, None, Event | None]:
         """Yield what is said next; return it, or None at the end."""
         while True:
             if what := wanted(run_dir):
                 self.wanted.append(what)
                 heeded(run_dir)
+                if what == STOP and self.stops:
+                    write_status(run_dir, "stopped")
+                    return None
             try:
                 event = self._events.get(timeout=0.005)
             except Empty:

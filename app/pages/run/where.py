@@ -77,6 +77,7 @@ class WhereChooser(QObject):
         self.box.chosen.connect(self.choose)
         self.typed.returnPressed.connect(self._take_typed)
         self.typed.editingFinished.connect(self._take_typed)
+        self.slurm.textEdited.connect(self.show)
         self.slurm.editingFinished.connect(self._keep_slurm)
         self._hosts.changed.connect(self._hear)
 

@@ -512,9 +512,11 @@ class RunsPage(StatedPage[RunsState]):
         self._tell(self.tr("What {name} learned is here.").format(name=run_title(run_dir)))
 
     def _tell(self, text: str) -> None:
+        self._is_copying = False  # the banner says something else
         self.banner.show_text("fine", text)
 
     def refuse(self, error: BaseException) -> None:
         """Say in place why something cannot be shown or done."""
         self._to_show = None
+        self._is_copying = False
         self.banner.show_text("look", words.say_error(error))

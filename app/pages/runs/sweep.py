@@ -82,7 +82,8 @@ class SweepDialog(QDialog):
             self.where.add_choice(host, host)
         self.where.choose(there[0] if len(there) == 1 else "", or_first=True)
         where = holder(form_rows((self.tr("Where"), self.where)))
-        where.setVisible(self.where.count() > 1)
+        if self.where.count() == 1:
+            where.hide()
         self.said = label("", wrap=True, name="sweep_said")
         self.go = button(self.tr("Add to the queue"), "primary", name="sweep_go")
         cancel = button(self.tr("Cancel"))
