@@ -42,7 +42,7 @@ class WhereChooser(QObject):
         self.box.setToolTip(
             tip(
                 self.tr(
-                    "This computer, or one that ssh reaches: training there goes on when Cloze is closed."
+                    "This computer, or one that ssh reaches: a run there continues when Cloze is closed."
                 )
             )
         )
