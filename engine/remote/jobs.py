@@ -44,8 +44,9 @@ ABSENT = "absent"  # nothing was started under this key
 KINDS = ("finetune", "pretrain")
 MOST_TRIES = 5  # without a step further, after which a run that is killed stays so
 NEVER_BEGUN = 0  # the code of what was stopped before it had a run folder
-LAST_BYTES, MOST_CODE = 4096, 16
+LAST_BYTES, MOST_CODE = 2**15, 16
 _KEY = re.compile(r"[0-9a-f]{16}")
+_TORCHRUN_FAILED, _TORCHRUN_SAYS = re.compile(r"^E\d{4} ", re.MULTILINE), re.compile(r"[WI]\d{4} ")
 _PORT = 29_400  # torchrun's own, between the nodes of one job
 
 if os.name != "nt":
@@ -264,14 +265,16 @@ def num_processes(settings: Path) -> int:
 
 
 def last_words(log: Path) -> str:
-    """Return the last line that a process said; "" for none."""
+    """Return the last line that a run said, not what torchrun says behind it; "" for none."""
     try:
         with open_regular(log) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_BYTES))
-            lines = file.read(LAST_BYTES).decode(errors="replace").split("\n")
+            text = file.read(LAST_BYTES).decode(errors="replace")
     except (UserError, OSError):
         return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    lines = _TORCHRUN_FAILED.split(text)[0].splitlines()
+    own = (line.strip() for line in reversed(lines) if not _TORCHRUN_SAYS.match(line))
+    return next(filter(None, own), "")
 
 
 def _torchrun(*how: str) -> Sequence[str]:
