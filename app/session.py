@@ -56,7 +56,7 @@ class Session(QObject):
         self.training = TrainingJob(self.runs, self.library, self.data.mends, self.queue, self)
         self.training.result_changed.connect(self.doctor.hear_of_run)
         self.training.left.connect(self.inspector.offer)
-        self.hosts = Hosts(self.settings, self.workers, self)
+        self.hosts = Hosts(self.settings, self.workers, self.busy, self)
         self.hosts.copied.connect(self._take_weights)
 
     def stop_there(self, run_dir: Path, allowed: str = "") -> None:

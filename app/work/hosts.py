@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from app import words
 from app.settings import AppSettings
 from app.words import translate
+from app.work.busy import Busy
 from app.work.worker import Channel, Workers
 from engine.events import Event, Fetched, Progress, Steps
 from engine.remote.computer import Computer
@@ -60,9 +61,11 @@ class Hosts(QObject):
     copied = Signal(object)  # Path of a run whose weights are here
     refused = Signal(object, object)  # Path of a run that could not be asked for something, and why
 
-    def __init__(self, settings: AppSettings, workers: Workers, parent: QObject | None = None) -> None:
+    def __init__(
+        self, settings: AppSettings, workers: Workers, busy: Busy, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._settings, self._workers = settings, workers
+        self._settings, self._workers, self._busy = settings, workers, busy
         self._states: dict[str, HostState] = {}
         self._asking: dict[str, Channel] = {}
         self._copying, self._passing = Channel(self, workers.hosts), Channel(self, workers.hosts)
@@ -120,6 +123,12 @@ class Hosts(QObject):
 
     def _set(self, host: str, state: HostState) -> None:
         self._states[host] = state
+        if state.installs:
+            self._busy.show(
+                f"host {host}", translate("hosts", "Installing Cloze on {host}").format(host=host)
+            )
+        else:
+            self._busy.end(f"host {host}")
         self.changed.emit(host)
 
     # ---- their runs
@@ -153,6 +162,10 @@ class Hosts(QObject):
 
     def _set_copying(self, copying: Copying | None) -> None:
         self.copying = copying
+        if copying is not None:
+            self._busy.show("weights", copying_words(copying))
+        else:
+            self._busy.end("weights")
         self.copying_changed.emit()
 
     def want(self, run_dir: Path, what: str, allowed: str = "") -> None:

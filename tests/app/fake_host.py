@@ -52,6 +52,7 @@ class FakeHost:
         self.installed: list[str] = []
         self.settings: dict[str, HostSettings] = {}
         self.stops = True  # whether it obeys when it is to stop
+        self.holds = False  # whether weights never come
         self.is_foreign = False  # whether folders bear no seal of this person
         self.is_sent = True  # whether what a run needs is there already
         self.left = 0  # how often a run was left
@@ -124,6 +125,8 @@ class FakeHost:
         if self.refusal is not None:
             raise self.refusal
         yield Fetched(file="model.safetensors", done=5, total=10, fetched=5, speed=1.0)
+        while self.holds:
+            yield Beat()
         write_weights(run_dir)
 
     def pass_on(self, run_dir: Path, what: str, *, host: str = "") -> Iterator[Event]:

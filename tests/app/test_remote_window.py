@@ -1,4 +1,4 @@
-"""The window while a run trains on another computer: what closing says and does, and what follows at the start."""
+"""The window while a run trains elsewhere: what closing says and does, and what is followed at the start."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
+from app.pages.run.state import RunPageState
 from app.settings import AppSettings
 from engine.settings.config import with_values
 from engine.settings.finetune import FineTuneConfig
@@ -136,3 +137,31 @@ def test_the_status_bar_and_the_rail_say_how_far_it_is(
     qtbot.waitUntil(lambda: "on gpu1 · step 3 of 12" in window.status.job.text())
     there.contact(connected=False)
     qtbot.waitUntil(lambda: window.status.job.text().endswith("on gpu1 · not connected"))
+
+
+def test_the_bar_leads_back_to_the_run_that_is_followed(
+    window: MainWindow, there: FakeHost, qtbot: QtBot, tmp_path: Path
+) -> None:
+    other = made_run(window.session.runs.root, "other")
+    run_dir = begin(window)
+    there.contact()
+    qtbot.waitUntil(lambda: window.session.training.may_leave)
+    window.show_page("finetune", RunPageState(run=other))
+    qtbot.waitUntil(lambda: window.page("finetune").run_dir == other)
+    window.show_page("data")
+    window.bar.job.click()
+    qtbot.waitUntil(lambda: window.page("finetune").run_dir == run_dir)
+    assert window.current_page == "finetune"
+
+
+def test_weights_on_their_way_are_said_below_and_can_be_left(
+    window: MainWindow, there: FakeHost, qtbot: QtBot
+) -> None:
+    path = there_only(made_run(window.session.runs.root, "done"), state="finished", connected=True)
+    there.holds = True
+    window.session.hosts.copy_weights(path)
+    said = "Downloading model.safetensors from gpu1"
+    qtbot.waitUntil(lambda: window.status.job.text().startswith(said))
+    window.session.hosts.cancel_copying()
+    qtbot.waitUntil(lambda: window.session.hosts.copying is None)
+    assert not window.status.job.text().startswith(said) and not (path / "model").exists()

@@ -237,10 +237,14 @@ class TrainingPage(StatedPage[RunPageState]):
         return self.host if self.shows_run else self.setup.where.host
 
     @property
+    def trains_there(self) -> bool:
+        """Whether the run that is shown trains on another computer, and this window does not listen."""
+        return bool(self.host) and not self.is_running and self._outcome == "running"
+
+    @property
     def can_follow(self) -> bool:
         """Whether the run that is shown trains on another computer, and nobody here listens."""
-        is_there = bool(self.host) and not self.is_running and self._outcome == "running"
-        return is_there and self.run_dir is not None and not is_followed(self.run_dir)
+        return self.trains_there and self.run_dir is not None and not is_followed(self.run_dir)
 
     @property
     def lacks_weights(self) -> bool:
@@ -334,7 +338,7 @@ class TrainingPage(StatedPage[RunPageState]):
         self.go_on_button.setText(self.tr("Resume") if paused else self.tr("Resume training"))
         if can_follow:
             self.go_on_button.setText(self.tr("Follow"))
-        self.stop_button.setVisible(running or can_follow)
+        self.stop_button.setVisible(running or self.trains_there)
         self.stop_button.setEnabled(not stopping)
         self.stop_button.setText(self.tr("Stopping…") if stopping else self.tr("Stop and keep"))
         if running and not may_pause and not stopping:
@@ -347,9 +351,12 @@ class TrainingPage(StatedPage[RunPageState]):
         self.copy_button.setEnabled(shows_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
         queued = self.tr("It begins when the current training has ended, even if the window is closed.")
+        if host := self.setup.where.host:  # where nothing trains
+            queued = self.tr("It begins on {host} when the queue is free, even if the window is closed.")
+            queued = queued.format(host=host)
         self.start_button.setToolTip(tip(reason or (queued if is_busy else "")))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
-        self.run_card.controls.setVisible(running or can_resume or can_follow)
+        self.run_card.controls.setVisible(running or can_resume or self.trains_there)
         copying = session.hosts.copying
         is_copied = copying is not None and copying.run_dir == self.run_dir
         self.weights_button.setVisible(self.lacks_weights or is_copied)
@@ -434,6 +441,9 @@ class TrainingPage(StatedPage[RunPageState]):
         else:
             if is_second:
                 said = self.tr("It is in the queue, and begins when the current training has ended.")
+                if host := self.setup.where.host:
+                    said = self.tr("It is in the queue, and begins on {host} when the queue is free.")
+                    said = said.format(host=host)
                 show = partial(self.session.show_page, "runs")
                 self.failure.show_text("fine", said, [(self.tr("Show the queue"), show)])
 
@@ -447,7 +457,7 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def _stop(self) -> None:
         """Stop the run and keep what it has learned; one that nobody listens to is followed to its end."""
-        if self.can_follow and self.run_dir is not None:
+        if self.trains_there and self.run_dir is not None:
             self._with_host(partial(self.session.stop_there, self.run_dir))
         else:
             self._attempt(self.session.training.stop)

@@ -41,9 +41,7 @@ class WhereChooser(QObject):
         self.box = ChoiceBox("where_choice", self.tr("Where"))
         self.box.setToolTip(
             tip(
-                self.tr(
-                    "This computer, or one that ssh reaches: a run there continues when Cloze is closed."
-                )
+                self.tr("This computer, or one that ssh reaches: a run there continues when Cloze is closed.")
             )
         )
         self.typed = named(LineEdit(), "where_host", self.tr("Host"))

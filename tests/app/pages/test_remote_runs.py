@@ -1,4 +1,4 @@
-"""A run of another computer in the window: watched as if here, lost and heard again, left, stopped, completed."""
+"""A run of another computer in the window: watched as if here, lost, heard again, left, stopped, completed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,12 @@ def test_what_is_sent_is_said_with_its_size(
 
 
 def test_a_run_there_is_watched_as_if_here(
-    page: FineTunePage, begin: Callable[..., Path], there: FakeHost, session: Session, qtbot: QtBot, hand: Hand
+    page: FineTunePage,
+    begin: Callable[..., Path],
+    there: FakeHost,
+    session: Session,
+    qtbot: QtBot,
+    hand: Hand,
 ) -> None:
     run_dir = begin()
     assert page.charts.loss.num_points == 5 and hand.said("run_where") == "Step 5 of 12"
@@ -106,7 +111,12 @@ def test_a_run_there_is_watched_as_if_here(
 
 
 def test_that_it_is_not_heard_is_a_state_and_no_error(
-    page: FineTunePage, begin: Callable[..., Path], there: FakeHost, session: Session, qtbot: QtBot, hand: Hand
+    page: FineTunePage,
+    begin: Callable[..., Path],
+    there: FakeHost,
+    session: Session,
+    qtbot: QtBot,
+    hand: Hand,
 ) -> None:
     begin()
     heard(there, session, qtbot, connected=False, why=LOST)
@@ -149,7 +159,12 @@ def test_what_is_wished_while_it_is_not_heard_waits(
 
 
 def test_stop_keeps_what_is_learned_and_the_run_can_be_resumed_there(
-    page: FineTunePage, begin: Callable[..., Path], there: FakeHost, session: Session, qtbot: QtBot, hand: Hand
+    page: FineTunePage,
+    begin: Callable[..., Path],
+    there: FakeHost,
+    session: Session,
+    qtbot: QtBot,
+    hand: Hand,
 ) -> None:
     run_dir = begin()
     hand.click("stop")
@@ -176,7 +191,12 @@ def test_a_run_that_begins_anew_there_is_drawn_anew(
 
 
 def test_another_run_starts_here_while_one_continues_there(
-    page: FineTunePage, begin: Callable[..., Path], there: FakeHost, session: Session, qtbot: QtBot, hand: Hand
+    page: FineTunePage,
+    begin: Callable[..., Path],
+    there: FakeHost,
+    session: Session,
+    qtbot: QtBot,
+    hand: Hand,
 ) -> None:
     first = begin()
     hand.click("back_to_form")

@@ -227,3 +227,18 @@ def test_pretraining_goes_where_a_person_chooses_too(
     ((config, _, host),) = there.runs or [(None, None, "")]
     assert host == "gpu1" and config == page.asked()
     session.training.stop()
+
+
+def test_while_a_model_trains_here_a_run_for_a_host_goes_into_the_queue(
+    page: FineTunePage, hand: Hand, session: Session, there: FakeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued: list[str] = []
+    monkeypatch.setattr(session.queue, "add", lambda _configs, _name, on: queued.append(on))
+    there.is_sent = False  # a run that is still being sent is waited for, as one of this computer
+    session.training.start(page.asked(), "desk")
+    hand.click("back_to_form")
+    hand.choose("where_choice", "gpu1")
+    page.refresh()
+    assert hand.said("start") == "Add to the queue" and "on gpu1" in hand.find("start").toolTip()
+    hand.click("start")
+    assert queued == ["gpu1"] and "begins on gpu1 when the queue is free" in page.failure.text()
