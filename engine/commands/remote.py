@@ -47,7 +47,9 @@ def add_where(command: argparse.ArgumentParser) -> None:
         help="with --on: by sbatch with these options, such as '--partition=gpu --gpus=2 --time=4:00:00'",
     )
     command.add_argument(
-        "--no-weights", action="store_true", help="with --on: leave the weights there; `fetch` gets them"
+        "--no-weights",
+        action="store_true",
+        help="with --on: leave the weights there; `get-weights` downloads them",
     )
 
 
@@ -75,7 +77,7 @@ def add_remote_commands(commands: Any) -> None:
     )
     _add(commands, "stop", _stop, "stop a run that trains in another process; what it learned is kept")
     _add(commands, "pause", _pause, "pause a run that trains in another process; `resume` continues it")
-    fetching = _add(commands, "fetch", _fetch, "fetch the weights of a run from where it is trained")
+    fetching = _add(commands, "get-weights", _fetch, "download the weights of a run from where it is trained")
     fetching.add_argument("--all", action="store_true", help="also its kept weights and checkpoints")
     export = commands.add_parser(
         "export-job", help="write a training for SkyPilot, dstack or Kubernetes, as YAML"

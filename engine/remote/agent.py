@@ -134,7 +134,7 @@ class Agent:
     def _path(self, key: str, name: str) -> Path:
         run_dir = Job(self.root, key).run_dir
         if name not in FOLLOWED and not is_fetched(name):
-            raise RunError(marked("engine", "{name!r} is no file of a run that is fetched."), name=name)
+            raise RunError(marked("engine", "{name!r} is no file of a run that is downloaded."), name=name)
         return run_dir / name
 
 

@@ -22,6 +22,7 @@ from engine.settings.values import kinds_of
 PACKAGE = "cloze-workbench"
 _ENDINGS = (".py", ".ts")  # of the files that are the program
 _ROOT = Path(__file__).parents[2]
+_PACKAGED = "v"  # begins what a packaged program calls itself
 LONGEST = 200  # characters of what another computer says of itself
 MOST_GPUS = 1024
 LOOK_S = 20.0  # that a driver may take to list its GPUs
@@ -31,8 +32,8 @@ LOOK_S = 20.0  # that a driver may take to list its GPUs
 class Computer:
     """A computer as it says itself; "" and 0 for what it could not say.
 
-    program: which Cloze is there, a hash of its source; "" for none. python: the newest there is.
-    gpus: their names. free_bytes: where runs are kept.
+    program: which Cloze is there, a hash of its source; "" for none. version: of it, as pip says it. python: the
+    newest there is. gpus: their names. free_bytes: where runs are kept.
     """
 
     name: str = ""
@@ -43,13 +44,15 @@ class Computer:
     torch: str = ""
     python: str = ""
     program: str = ""
+    version: str = ""
     free_bytes: int = 0
     has_slurm: bool = False
 
     @property
     def has_cloze(self) -> bool:
         """Whether the same Cloze as here is there."""
-        return bool(self.program) and self.program == program()
+        here = program()  # a packaged one knows its version alone
+        return bool(self.program) and here in (self.program, f"{_PACKAGED}{self.version}")
 
     def said(self) -> Sentence:
         """Return the computer in one sentence, for a person."""
@@ -114,6 +117,7 @@ def this_computer(folder: Path | None = None) -> Computer:
         torch=_version("torch"),
         python=platform.python_version(),
         program=program(),
+        version=_version(PACKAGE),
         free_bytes=shutil.disk_usage(there).free,
         has_slurm=shutil.which("sbatch") is not None,
     )
@@ -151,7 +155,7 @@ def program() -> str:
     package, whole = _ROOT / "engine", hashlib.sha256()
     files = sorted(file for file in package.rglob("*") if file.suffix in _ENDINGS)
     if not any(file.suffix == ".py" for file in files):
-        return f"v{_version(PACKAGE)}"
+        return f"{_PACKAGED}{_version(PACKAGE)}"
     for file in files:
         whole.update(file.relative_to(package).as_posix().encode() + b"\0")
         whole.update(hashlib.sha256(file.read_bytes()).digest())

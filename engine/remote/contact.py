@@ -27,11 +27,11 @@ class Contact(Event):
     why: Sentence | None = None  # it is not connected: as ssh says it
 
     def said(self) -> Sentence:
-        """Return it for a person: "Not connected to gpu1 since 14:02; it goes on there."."""
+        """Return it for a person: "Not connected to gpu1 since 14:02; it continues there."."""
         values = {"host": self.host, "time": time.strftime("%H:%M", time.localtime(self.since))}
         if not self.is_connected and self.state in ALIVE:
             return Sentence(
-                marked("engine", "Not connected to {host} since {time}; it goes on there."), values
+                marked("engine", "Not connected to {host} since {time}; it continues there."), values
             )
         if not self.is_connected:
             return Sentence(marked("engine", "Not connected to {host} since {time}."), values)
@@ -45,5 +45,5 @@ _SAID = {
     "finished": marked("engine", "The run on {host} is finished."),
     "stopped": marked("engine", "The run on {host} was stopped, and what it learned is kept."),
     "failed": marked("engine", "The run on {host} failed."),
-    CRASHED: marked("engine", "The run on {host} was cut off."),
+    CRASHED: marked("engine", "The run on {host} was interrupted."),
 }

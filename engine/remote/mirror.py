@@ -180,7 +180,7 @@ class Mirror:
             raise UserError(
                 marked(
                     "engine",
-                    "The disk has too little room: {needed} MB are fetched to {path}, {free} are free.",
+                    "The disk has too little room: {needed} MB are downloaded to {path}, {free} are free.",
                 ),
                 needed=total // 10**6,
                 free=max(0, free) // 10**6,
@@ -212,7 +212,7 @@ class Mirror:
                     return
             path.unlink()  # it has changed there meanwhile, or was broken off in another one
         raise UserError(
-            marked("engine", "{name} changes on {host} while it is fetched."),
+            marked("engine", "{name} changes on {host} while it is downloaded."),
             name=name,
             host=self.remote.host,
         )
@@ -241,7 +241,7 @@ def _checked(files: Any) -> list[tuple[str, int]]:
     lower = {name.lower() for name in found}  # two names that are one on some disks
     if len(found) > MOST_FILES or len(lower) < len(found) or sum(found.values()) > MOST_BYTES:
         raise UserError(
-            marked("engine", "The files that are offered cannot be those of a run, so none is fetched.")
+            marked("engine", "The files that are offered cannot be those of a run, so none is downloaded.")
         )
     return sorted(found.items())
 

@@ -324,7 +324,8 @@ def _ended_by(state: str, is_slurm: bool) -> str:
         )
     return marked(
         "engine",
-        "The run was cut off on {host} {count} times without coming any further. Continue it with: {command}",
+        "The run was interrupted on {host} {count} times without coming any further. "
+        "Continue it with: {command}",
     )
 
 
@@ -364,7 +365,7 @@ def _no_cloze(host: str, computer: Computer) -> UserError:
     if computer.program:
         template = marked(
             "engine",
-            "{host} has another Cloze than the one that runs here. Install this one beside it: {command}",
+            "{host} has another Cloze than the one that runs here. Install this one as well: {command}",
         )
     return UserError(template, host=host, command=VerbatimText(command))
 

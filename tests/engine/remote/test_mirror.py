@@ -227,7 +227,7 @@ def test_a_host_cannot_fill_the_disk(pair: Pair, monkeypatch: pytest.MonkeyPatch
     line.answers = {"read": ({}, b"x" * 5000), "digest": ({"length": 10, "sha256": "?"}, b"")}
     (pair.there / "model").mkdir(exist_ok=True)
     (pair.there / "model" / "a.json").write_text("12")
-    with pytest.raises(UserError, match="changes on there while it is fetched"):
+    with pytest.raises(UserError, match="changes on there while it is downloaded"):
         list(pair.mirror.fetch(line))
 
 

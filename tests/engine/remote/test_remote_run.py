@@ -68,6 +68,43 @@ def test_what_was_sent_once_is_not_sent_again(elsewhere: Elsewhere, tmp_path: Pa
     assert "Sending reviews.csv" in third and "Sending model.safetensors" not in third
 
 
+def test_what_was_being_sent_goes_on_where_it_was_broken_off(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    config = tiny_config(tmp_path)
+    with (tmp_path / "reviews.csv").open("a") as file:
+        file.write("a long film,good\n" * 1_000_000)
+    task = train_there(config, tmp_path / "run", HOST)
+    for event in task:
+        if (
+            isinstance(event, Progress)
+            and event.stage == "Sending reviews.csv"
+            and event.done > event.total / 3
+        ):
+            break
+    for pid, command in elsewhere.processes():
+        if "remote agent" in command:
+            os.kill(pid, signal.SIGKILL)
+    again = [event for event in _to_state(task, "running") if isinstance(event, Progress)]
+    began = next(event for event in again if event.stage == "Checking reviews.csv")
+    rest = [event for event in again[again.index(began) :] if event.stage == "Sending reviews.csv"]
+    assert 2**20 < rest[0].done < rest[0].total  # of seventeen megabytes
+    task.close()
+
+
+def test_what_ssh_refuses_is_told_in_a_sentence(served: Elsewhere, tmp_path: Path) -> None:
+    """A host whose key is not known, and one that does not know ours: nothing is asked, nothing waits."""
+    known = served.folder / "known_hosts"
+    kept = known.read_bytes()
+    known.write_bytes(b"")
+    with pytest.raises(
+        UserError, match="ssh does not know there yet, or its key has changed: .*by ssh there"
+    ):
+        result_of(look_at(HOST))
+    known.write_bytes(kept)
+    (served.folder / "authorized_keys").write_bytes(b"")
+    with pytest.raises(UserError, match="there cannot be reached. ssh says: .*Permission denied"):
+        result_of(look_at(HOST))
+
+
 @pytest.mark.slow
 def test_closing_detaches_and_a_run_is_watched_paused_and_stopped_later(
     elsewhere: Elsewhere, tmp_path: Path
@@ -115,7 +152,7 @@ def test_while_it_is_not_connected_it_says_so_and_catches_up(elsewhere: Elsewher
         if "remote agent" in command:
             os.kill(pid, signal.SIGKILL)
     lost = next(event for event in task if isinstance(event, Contact) and not event.is_connected)
-    assert not lost.is_connected and "it goes on there" in str(lost.said()) and lost.why is not None
+    assert not lost.is_connected and "it continues there" in str(lost.said()) and lost.why is not None
     kept = last_contact(run_dir)
     assert kept is not None and not kept.is_connected and abs(kept.since - time.time()) < 60
     elsewhere.refuse(False)
@@ -232,6 +269,15 @@ def test_what_is_remembered_of_a_host_is_obeyed(elsewhere: Elsewhere, tmp_path: 
 
 def _until(task: Iterator[Event], kind: type[Any]) -> Any:
     return next(event for event in task if isinstance(event, kind))
+
+
+def _to_state(task: Iterator[Event], state: str) -> list[Event]:
+    found = list[Event]()
+    for event in task:
+        found.append(event)
+        if isinstance(event, Contact) and event.state == state and event.is_connected:
+            break
+    return found
 
 
 def _until_state(task: Iterator[Event], state: str) -> None:
