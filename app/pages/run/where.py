@@ -61,9 +61,7 @@ class WhereChooser(QObject):
         self.refusal = named(WholeLabel("", "refusal"), "refusal_where")
         self.check = button(self.tr("Check"), name="where_check", call=self._check)
         self.check.setToolTip(tip(self.tr("Connect, and say what is there. Nothing is sent.")))
-        self.install = button(
-            self.tr("Install Cloze there…"), name="where_install", call=self._ask_to_install
-        )
+        self.install = button(self.tr("Install…"), name="where_install", call=self._ask_to_install)
         self._slurm_caption = label(self.tr("SLURM"), buddy=self.slurm)
         self._buttons = holder(row(self.check, self.install, STRETCH))
         self.typed.hide()

@@ -1,4 +1,4 @@
-"""A run of another computer in the window: watched as if here, lost, heard again, left, stopped, completed."""
+"""A run of another computer in the window: watched as if here, lost and heard again, left, completed."""
 
 from __future__ import annotations
 
