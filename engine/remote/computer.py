@@ -32,8 +32,8 @@ LOOK_S = 20.0  # that a driver may take to list its GPUs
 class Computer:
     """A computer as it says itself; "" and 0 for what it could not say.
 
-    program: which Cloze is there, a hash of its source; "" for none. version: of it, as pip says it. python: the
-    newest there is. gpus: their names. free_bytes: where runs are kept.
+    program: which Cloze is there, a hash of its source; "" for none. version: of it, as pip says it.
+    python: the newest there is. gpus: their names. free_bytes: where runs are kept.
     """
 
     name: str = ""

@@ -18,12 +18,12 @@ from contextlib import suppress
 from queue import Empty, Full, Queue, SimpleQueue
 from typing import Any, BinaryIO, cast
 
-from engine.errors import Sentence, UserError, VerbatimText, marked
+from engine.errors import Sentence, UserError, marked
 from engine.events import Beat, Event, Steps
 from engine.own_process import environment_of
 from engine.remote import frames
 from engine.remote.computer import Computer, computer_from, program, source_root
-from engine.remote.frames import BLOCK, MARK, Frame
+from engine.remote.frames import BLOCK, MARK, Frame, foreign
 from engine.remote.hosts import HostSettings, check_host
 
 BEAT_S = 0.1  # between two places at which a question can be given up
@@ -156,7 +156,7 @@ class Connection:
                 raise self._lost()
             if "refused" in found[0]:
                 template = marked("engine", "{host} refused: {reason}")
-                raise UserError(template, host=self.host, reason=VerbatimText(str(found[0]["refused"])[:500]))
+                raise UserError(template, host=self.host, reason=foreign(str(found[0]["refused"]), 500))
             return found
 
     def _hand(self, data: bytes) -> Iterator[Event]:
@@ -214,7 +214,7 @@ class Connection:
             template = marked("engine", "The connection to {host} has ended: {reason}")
         else:
             template = marked("engine", "{host} cannot be reached. ssh says: {reason}")
-        why: Any = VerbatimText(said[:300]) if said else Sentence(reason or _ENDED)
+        why: Any = foreign(said) if said else Sentence(reason or _ENDED)
         return Lost(Sentence(template, {"host": self.host, "reason": why}))
 
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from engine.errors import UserError
+from engine.errors import UserError, VerbatimText
 from engine.files import parse_json_object
 
 VERSION = 1  # of what is said over the line
@@ -26,6 +26,11 @@ Frame = dict[str, Any]
 
 class Garbled(Exception):
     """What came over the line is not ours."""
+
+
+def foreign(text: str, most: int = 300) -> VerbatimText:
+    """Return what another computer says, to be quoted in a sentence: its beginning, on one line."""
+    return VerbatimText("".join(c if c.isprintable() else " " for c in text[:most]).strip())
 
 
 def said(frame: Frame, num_bytes: int = 0) -> bytes:

@@ -24,12 +24,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.errors import UserError, VerbatimText, marked
+from engine.errors import UserError, marked
 from engine.events import Event, Progress, Steps
 from engine.language import said
 from engine.own_process import environment_of
 from engine.remote.computer import PACKAGE, Computer, program, source_root
 from engine.remote.connection import BEAT_S, OPTIONS, in_shell, pythons
+from engine.remote.frames import foreign
 from engine.remote.hosts import HostSettings, check_host, settings_of
 from engine.remote.run import look_at
 
@@ -151,7 +152,7 @@ def _done_there(host: str, script: str, sent: BinaryIO, told: Path) -> Iterator[
     try:
         until = time.monotonic() + MOST_S
         while process.poll() is None and time.monotonic() < until:
-            what = next(reversed(_last_lines(told)), "…")[:LONGEST_LINE]
+            what = foreign(next(reversed(_last_lines(told)), "…"), LONGEST_LINE)
             yield Progress(stage=said(INSTALLING, host=host, what=what), done=0, total=0)
             time.sleep(BEAT_S)
     finally:
@@ -162,7 +163,7 @@ def _done_there(host: str, script: str, sent: BinaryIO, told: Path) -> Iterator[
         raise UserError(
             marked("engine", "Cloze could not be installed on {host}: {reason}"),
             host=host,
-            reason=VerbatimText(next(reversed(_last_lines(told)), "?")[:300]),
+            reason=foreign(next(reversed(_last_lines(told)), "?")),
         )
 
 

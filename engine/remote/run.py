@@ -13,6 +13,7 @@ import shlex
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +24,8 @@ from engine.language import said
 from engine.remote.computer import Computer, computer_from
 from engine.remote.connection import BEAT_S, Connection, Lost, connected
 from engine.remote.contact import CRASHED, WAITING, Contact
-from engine.remote.hosts import check_host, settings_of, slurm_options
+from engine.remote.frames import foreign
+from engine.remote.hosts import HostSettings, check_host, settings_of, slurm_options
 from engine.remote.jobs import ABSENT, MOST_TRIES, new_key
 from engine.remote.mirror import Mirror
 from engine.remote.record import RemoteRun, discard, make_folder, read_remote, write_contact
@@ -58,14 +60,14 @@ def stopping(task: Iterator[Event], run_dir: Path) -> Generator[Event, None, Non
 def pass_on(run_dir: Path, what: str, *, host: str = "") -> Generator[Event, None, None]:
     """Tell there what is wanted of a run that nobody follows here. Raises: UserError."""
     remote = read_remote(Path(run_dir).absolute(), host)
-    line = yield from _reached(remote.host)
+    line = yield from _reached(remote.host, _settings(remote))
     with closing(line), _unlost():
         yield from line.ask("want", key=remote.key, what=what)
 
 
 def look_at(host: str) -> Steps[Computer]:
     """Connect to a host and return what it has. Raises: UserError: what ssh said, in one sentence."""
-    line = yield from _reached(host)
+    line = yield from _reached(host, settings_of(check_host(host)))
     with closing(line):
         return line.probed or (yield from _computer(line))
 
@@ -84,7 +86,7 @@ def train_there(
     settings = settings_of(check_host(host))
     asked = settings.slurm or None if slurm is None else slurm
     slurm_options(asked or "")
-    line = yield from _reached(host)
+    line = yield from _reached(host, settings)
     with closing(line):
         computer = line.probed or (yield from _computer(line))
         _check_fit(host, computer, asked)
@@ -145,7 +147,7 @@ def fetch(run_dir: Path, *, everything: bool = False, host: str = "") -> Generat
     """
     run_dir = Path(run_dir).absolute()
     remote = read_remote(run_dir, host)
-    line = yield from _reached(remote.host)
+    line = yield from _reached(remote.host, _settings(remote))
     with closing(line), _unlost(), locked(run_dir / LOCK):
         yield from Mirror(run_dir, remote).fetch(line, everything=everything)
 
@@ -182,7 +184,7 @@ class _Follower:
             try:
                 if line is None:
                     yield Progress(stage=said(CONNECTING, host=self.remote.host), done=0, total=0)
-                    made = yield from connected(self.remote.host, settings_of(self.remote.host))
+                    made = yield from connected(self.remote.host, _settings(self.remote))
                     if made.probed is not None:
                         raise _no_cloze(self.remote.host, made.probed)
                 yield from self._attend(made or line)  # type: ignore[arg-type]
@@ -298,7 +300,7 @@ class _Follower:
                 _ended_by(state, self.remote.slurm is not None),
                 host=self.remote.host,
                 count=MOST_TRIES,
-                reason=VerbatimText(why[:400] or "?"),
+                reason=foreign(why, 400) or "?",
                 command=VerbatimText(shlex.join(["python", "-m", "engine", "resume", str(self.run_dir)])),
             )
         if self._finished is not None and state == "finished":
@@ -329,11 +331,16 @@ def _ended_by(state: str, is_slurm: bool) -> str:
     )
 
 
-def _reached(host: str) -> Steps[Connection]:
+def _settings(remote: RemoteRun) -> HostSettings:
+    """Return how a host is reached for a run that is kept where it said when it began."""
+    return replace(settings_of(remote.host), folder=remote.folder)
+
+
+def _reached(host: str, settings: HostSettings) -> Steps[Connection]:
     """Connect to a host for the first time. Raises: UserError: what ssh said."""
-    yield Progress(stage=said(CONNECTING, host=check_host(host)), done=0, total=0)
+    yield Progress(stage=said(CONNECTING, host=host), done=0, total=0)
     with _unlost():
-        return (yield from connected(host, settings_of(host)))
+        return (yield from connected(host, settings))
 
 
 def _computer(line: Connection) -> Steps[Computer]:

@@ -59,12 +59,12 @@ class Elsewhere:
         }
         self._server: subprocess.Popen[bytes] | None = None
 
-    def stand_in(self) -> None:
-        """Be reached by the stand-in."""
+    def stand_in(self, says: str = "") -> None:
+        """Be reached by the stand-in; what it does is what it is asked, or what is given."""
         text = _STAND_IN.format(
             python=sys.executable, environment=self.environment, broken=str(self.folder / "break")
         )
-        self._program("ssh", text)
+        self._program("ssh", text.replace("sys.argv[-1]", repr(says)) if says else text)
 
     def break_after(self, num_bytes: int) -> None:
         """Let the next line end after so many bytes of what is said there."""

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from engine.remote import frames
-from engine.remote.frames import BLOCK, Garbled, heard, heard_bytes, said
+from engine.remote.frames import BLOCK, Garbled, foreign, heard, heard_bytes, said
 
 
 def test_what_is_said_is_heard() -> None:
@@ -36,3 +36,8 @@ def test_a_line_without_end_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(frames, "MOST_LINE", 100)
     with pytest.raises(Garbled):
         heard(io.BytesIO(b"x" * 1000), BLOCK)
+
+
+def test_what_another_computer_says_cannot_do_anything_to_a_terminal() -> None:
+    assert foreign("no\x1b]0;x\x07 way\n\u202eback") == "no ]0;x  way  back"
+    assert len(foreign("x" * 1000)) == 300

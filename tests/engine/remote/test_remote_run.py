@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from engine.commands.command_line import main
 from engine.errors import RunError, UserError
 from engine.events import Beat, Evaluated, Event, Finished, Progress, Started, Step, result_of
 from engine.remote.contact import Contact
@@ -21,6 +22,7 @@ from engine.remote.run import fetch, follow, look_at, pass_on, resume_there, tra
 from engine.runs.index import index_of
 from engine.settings.config import values_of
 from engine.train.finetune import fine_tune
+from engine.train.resume import resume
 from engine.train.run.mirrored import host_of, is_mirrored
 from engine.train.run.runs import read_config, read_events, run_info
 from engine.train.run.wanted import GO, PAUSE, STOP, want
@@ -53,6 +55,9 @@ def test_a_run_elsewhere_is_the_run_here_to_the_last_bit(served: Elsewhere, tmp_
     theirs, mine = values_of(read_config(there)), values_of(read_config(tmp_path / "run"))
     assert mine["data"] == str(tmp_path / "reviews.csv") and "/store/" in theirs["data"]
     assert {**theirs, "data": "", "model": ""} == {**mine, "data": "", "model": ""}
+    assert main(["evaluate", "--model", str(tmp_path / "run"), "--part", "validation"]) == 0
+    with pytest.raises(RunError, match="is trained on there. Continue it there"):
+        list(resume(tmp_path / "run"))
     facts = result_of(index_of(tmp_path))
     assert [one.host for one in facts if one.path == str(tmp_path / "run")] == [HOST]
     _assert_nothing_runs(served, server=True)
@@ -232,6 +237,23 @@ def test_a_login_that_talks_is_not_taken_for_an_answer(
     )
     (elsewhere.bin / "ssh").write_text(noisy)
     assert result_of(look_at(HOST)).has_cloze
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "yes",  # without end
+        "printf 'cloze-remote 1 agent\\n'; yes",
+        "printf 'cloze-remote 1 agent\\n{\"bytes\": 99999999999}\\n'; cat /dev/zero",
+        'printf \'cloze-remote 1 agent\\n{"refused": 7, "bytes": 5}\\nab\'',
+        "printf 'cloze-remote 2 agent\\n'",
+        "exit 1",
+    ],
+)
+def test_a_host_that_says_anything_at_all_is_refused(elsewhere: Elsewhere, says: str) -> None:
+    elsewhere.stand_in(says)
+    with pytest.raises(UserError, match="there cannot be reached|The connection to there has ended"):
+        result_of(look_at(HOST))
 
 
 def test_a_folder_from_elsewhere_makes_nobody_connect(elsewhere: Elsewhere, tmp_path: Path) -> None:
