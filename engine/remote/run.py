@@ -235,7 +235,7 @@ class _Follower:
                 known = {}
                 continue
             if state in ENDED:
-                yield from self._end(line, state, str(found.get("why", "")))
+                yield from self._end(line, state, str(found.get("why", "")), bool(found.get("status")))
                 return
             if found.get("status") and found.get("status") != known.get("status"):
                 yield from self._mirror.take_status(line)
@@ -287,12 +287,13 @@ class _Follower:
         self._reached = max(step, self._reached)
         return self._tries <= MOST_TRIES and wanted(self.run_dir) != STOP
 
-    def _end(self, line: Connection, state: str, why: str) -> Iterator[Event]:
+    def _end(self, line: Connection, state: str, why: str, has_status: bool) -> Iterator[Event]:
         """Have all that is to be here, then say how it ended."""
         if self._has_config:
             if self.remote.fetches and state != "failed":
                 yield from self._mirror.fetch(line)
-            yield from self._mirror.take_status(line)
+            if has_status:  # what fails while it prepares has written none
+                yield from self._mirror.take_status(line)
         heeded(self.run_dir)
         yield from self._say(True, state)
         if state in ("failed", CRASHED):

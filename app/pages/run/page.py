@@ -592,11 +592,12 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def new_from_run(self) -> None:
         """Show the form with the settings of the run that is shown; nothing is started."""
-        config = self.run_config
+        config, host = self.run_config, self.host
         self.failure.hide()
         self.leave_run()
         if config is not None:
             self.setup.clear_refusals()
+            self.setup.where.choose(host)
             gone = self.take_settings(config)
             if gone:
                 text = self.tr("The settings are those of that run, but these no longer exist: {places}.")

@@ -232,6 +232,20 @@ def test_a_run_that_nobody_follows_can_be_followed_and_stopped(
     qtbot.waitUntil(lambda: there.wanted == [STOP] and not session.training.is_running)
 
 
+def test_another_run_of_the_same_settings_goes_to_the_same_computer(
+    page: FineTunePage, there: FakeHost, session: Session, qtbot: QtBot, hand: Hand
+) -> None:
+    page.show_run(there_only(made_run(session.runs.root, "films"), state="stopped", connected=True))
+    qtbot.waitUntil(lambda: hand.shown("new_run") == ["new_run"])
+    assert page.command(page.run_config).endswith("--on gpu1")
+    hand.click("new_run")
+    assert hand.said("where_choice") == "gpu1"
+    page.show_run(made_run(session.runs.root, "plays", number=1))
+    qtbot.waitUntil(lambda: hand.shown("new_run") == ["new_run"])
+    hand.click("new_run")
+    assert hand.said("where_choice") == "This computer"
+
+
 def test_weights_that_are_still_there_come_when_they_are_asked_for(
     page: FineTunePage, there: FakeHost, session: Session, qtbot: QtBot, hand: Hand
 ) -> None:
