@@ -29,7 +29,7 @@ from engine.remote.run import fetch, follow, look_at, pass_on, resume_there, tra
 from engine.runs.follow import following
 from engine.train.run.lock import is_locked
 from engine.train.run.mirrored import is_mirrored
-from engine.train.run.runs import LOCK, AnyConfig, read_any_config, run_info
+from engine.train.run.runs import LOCK, MODEL, AnyConfig, read_any_config, run_info
 from engine.train.run.wanted import FETCH, GO, PAUSE, STOP, want, wanted
 
 SLURM_FLAG = "--slurm"
@@ -190,7 +190,8 @@ def resume_remote(run_dir: Path) -> int | None:
 
 def _follow(options: argparse.Namespace) -> int:
     run_dir = options.run_dir.absolute()
-    if is_mirrored(run_dir) and not is_locked(run_dir / LOCK):
+    is_here = run_info(run_dir).state == "finished" and (run_dir / MODEL).is_dir()
+    if is_mirrored(run_dir) and not is_locked(run_dir / LOCK) and not is_here:
         return watch(follow(run_dir, told=0, host=options.on), run_dir)
     read_any_config(run_dir)
     return show(following(run_dir))

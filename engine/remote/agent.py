@@ -7,6 +7,7 @@ does not hang on it (see jobs.py), so it may be killed at any moment.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import select
 import time
@@ -25,7 +26,7 @@ from engine.remote.store import Store
 from engine.train.run.runs import CHECKPOINTS, CONFIG, HISTORY, METRICS, MODEL, SETUP, STATUS
 
 IDLE_S = 120.0
-LOOK_S = 0.02  # between two looks whether a run has said more
+LOOK_S, STATE_S = 0.02, 0.2  # between two looks whether a run has said more; whether it still lives
 MOST_WAIT_S = 30.0
 MOST_PUT = 2**50  # bytes of one content
 MOST_FILES = 5_000  # that are listed of a run
@@ -43,6 +44,7 @@ class Agent:
 
     def __init__(self, root: Path, source: BinaryIO) -> None:
         self.root, self.store, self._source = root, Store(root), source
+        self._jobs: dict[str, Job] = {}
         self._actions: dict[str, Callable[..., Answer]] = {
             "check": self._check,
             "have": self._have,
@@ -71,6 +73,12 @@ class Agent:
         except (KeyError, TypeError, ValueError, OSError) as error:
             return {"refused": f"{type(error).__name__}: {error}"}, b""
 
+    def _job(self, key: str) -> Job:
+        """Return the run of a key; one line asks again and again for the same."""
+        if key not in self._jobs:
+            self._jobs[key] = Job(self.root, key)
+        return self._jobs[key]
+
     def _check(self) -> Answer:
         return {"computer": this_computer(self.root).document()}, b""
 
@@ -84,25 +92,25 @@ class Agent:
         return {"path": str(self.store.place(name, [(inner, sha256) for inner, sha256 in files]))}, b""
 
     def _start(self, key: str, order: dict[str, Any], settings: str) -> Answer:
-        Job(self.root, key).start(JobOrder(**order), settings)
+        self._job(key).start(JobOrder(**order), settings)
         return {}, b""
 
     def _want(self, key: str, what: str) -> Answer:
-        Job(self.root, key).want(what)
+        self._job(key).want(what)
         return {}, b""
 
     def _log(self, key: str) -> Answer:
-        with open_regular(Job(self.root, key).home / "log.txt") as file:
+        with open_regular(self._job(key).home / "log.txt") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - BLOCK))
             return {}, file.read(BLOCK)
 
     def _look(self, key: str, known: dict[str, Any], wait_s: float) -> Answer:
         """Return how a run stands, as soon as that is not what is known."""
-        job, until = Job(self.root, key), time.monotonic() + min(wait_s, MOST_WAIT_S)
-        looked, state, why = 0.0, "", ""
+        job, until = self._job(key), time.monotonic() + min(wait_s, MOST_WAIT_S)
+        looked, state, why = -math.inf, "", ""
         while True:
             now = time.monotonic()
-            if now - looked > (5.0 if job.order and job.order.job else 0.2):  # SLURM is asked less often
+            if now - looked > STATE_S:
                 looked, (state, why) = now, job.state()
             sizes = _sizes(job)  # after the state: what is said at the end is then heard
             found = {"state": state, "why": why, **sizes}
@@ -124,7 +132,7 @@ class Agent:
         return {"sha256": whole.hexdigest(), "length": length - left}, b""
 
     def _list(self, key: str, everything: bool) -> Answer:
-        run_dir = Job(self.root, key).run_dir
+        run_dir = self._job(key).run_dir
         names = [*FETCHED, *KEPT] if everything else list(FETCHED)
         files = [one for name in names for one in _files(run_dir / name, run_dir)]
         if not everything:
@@ -132,7 +140,7 @@ class Agent:
         return {"files": files[:MOST_FILES]}, b""
 
     def _path(self, key: str, name: str) -> Path:
-        run_dir = Job(self.root, key).run_dir
+        run_dir = self._job(key).run_dir
         if name not in FOLLOWED and not is_fetched(name):
             raise RunError(marked("engine", "{name!r} is no file of a run that is downloaded."), name=name)
         return run_dir / name

@@ -16,12 +16,14 @@ checkpoint where that was killed.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -43,6 +45,7 @@ from engine.train.run.wanted import GO, PAUSE, STOP, WANTED, heeded, wanted
 ABSENT = "absent"  # nothing was started under this key
 KINDS = ("finetune", "pretrain")
 MOST_TRIES = 5  # without a step further, after which a run that is killed stays so
+ASK_SLURM_S = 5.0  # between two questions to SLURM, whose controller serves many
 NEVER_BEGUN = 0  # the code of what was stopped before it had a run folder
 LAST_BYTES, MOST_CODE = 2**15, 16
 _KEY = re.compile(r"[0-9a-f]{16}")
@@ -76,6 +79,7 @@ class Job:
             raise RunError(marked("engine", "{key!r} is no key of a run."), key=key)
         self.key, self.home = key, root / "runs" / key
         self._order: JobOrder | None = None
+        self._by_slurm, self._asked_slurm = "", -math.inf
 
     @property
     def order(self) -> JobOrder | None:
@@ -110,6 +114,7 @@ class Job:
                 write_text(self.home / "settings.toml", settings)
             if self.order is None:
                 self._write(order)
+            self._asked_slurm = -math.inf
             (self.home / "code").unlink(missing_ok=True)
             heeded(self.run_dir)
             if order.slurm is None:
@@ -121,9 +126,10 @@ class Job:
 
     def state(self) -> tuple[str, str]:
         """Return how it stands, as a `Contact` says it, or ABSENT; and why."""
+        self._order = None  # another line may have begun it anew
         if self.order is None:
             return ABSENT, ""
-        by_slurm = slurm.state_of(self.order.job) if self.order.job else ""
+        by_slurm = self._slurm_state(self.order.job)
         is_alive = bool(by_slurm) or is_locked(self.home / "alive")
         if not (self.run_dir / CONFIG).is_file():
             if is_alive:
@@ -140,11 +146,22 @@ class Job:
             return PAUSED if is_paused else WAITING if by_slurm == WAITING else RUNNING, ""
         return said, str(status.get("reason", ""))[:1000]
 
+    def _slurm_state(self, job: str) -> str:
+        """Return what SLURM says of a job, asked now and then; where it does not answer, the job goes on."""
+        if job and time.monotonic() - self._asked_slurm > ASK_SLURM_S:
+            self._asked_slurm = time.monotonic()
+            try:
+                self._by_slurm = slurm.state_of(job)
+            except UserError:
+                self._by_slurm = self._by_slurm or RUNNING
+        return self._by_slurm if job else ""
+
     def want(self, what: str) -> None:
         """Have it pause, go on, or stop; one that has no folder yet is ended. Raises: UserError."""
         order = self.order
         if order is None:
             return
+        self._asked_slurm = -math.inf
         if (self.run_dir / CONFIG).is_file() and what in (PAUSE, STOP, GO):
             write_text(self.run_dir / WANTED, what)
         if what == STOP and self.state()[0] == WAITING:

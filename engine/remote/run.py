@@ -38,6 +38,7 @@ from engine.train.run.wanted import FETCH, GO, STOP, WANTED, heeded, want, wante
 
 WAIT_S = 0.5  # that a host waits for news before it says that there is none
 STOP_S = 120.0  # that a run may take to stop, where somebody waits for it
+LONGEST_STATE = 20  # characters
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0  # between two tries to reach a host
 CONNECTING = marked("engine", "Connecting to {host}")
 
@@ -211,7 +212,7 @@ class _Follower:
                 "look", most_wait_s=WAIT_S, key=self.remote.key, known=known, wait_s=WAIT_S if known else 0.0
             )
             self._heard = time.time()
-            state = str(found.get("state"))
+            state = str(found.get("state"))[:LONGEST_STATE]
             if state == ABSENT or (self._resumes and state not in ALIVE):
                 self._resumes = False
                 yield from self._start(line, state == ABSENT)
@@ -227,7 +228,8 @@ class _Follower:
                 yield from self._mirror.catch_up(line, count, whole=whole or state in ENDED)
                 whole = False
             if found.get("config") and not self._has_config:
-                yield from self._mirror.take_config(line)
+                with suppress(UserError):  # settings that are none leave those of here
+                    yield from self._mirror.take_config(line)
                 self._has_config = True
             yield from self._tell()
             if state == CRASHED and self._may_start_again():
@@ -253,9 +255,9 @@ class _Follower:
         self.is_started = True
 
     def _pass_on(self, line: Connection) -> Iterator[Event]:
-        """Tell there what is wanted of the run here."""
+        """Tell there what is wanted of the run here, once there is one there."""
         what = wanted(self.run_dir)
-        if not what:
+        if not what or not self.is_started:
             return
         heeded(self.run_dir)
         try:
