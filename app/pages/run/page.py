@@ -29,23 +29,22 @@ from app.pages.run.charts import RunCharts
 from app.pages.run.earlier_runs import EarlierRuns, state_words
 from app.pages.run.facts import Fact
 from app.pages.run.past_run import past_events, read_run
+from app.pages.run.place import place_words
 from app.pages.run.setup import SetupCard
 from app.pages.run.state import RunPageState
 from app.pages.stated_page import InBar, StatedPage
 from app.plots.figure import Figure
 from app.session import Session
-from app.work.hosts import copying_words
 from app.work.titles import run_title
 from app.work.training import run_name
 from app.work.training_state import LEFT, TrainingState
 from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
-from engine.remote.record import is_followed, last_contact
+from engine.remote.record import is_followed
 from engine.runs.follow import News, news
 from engine.train.run.mirrored import host_of
 from engine.train.run.runs import CHECKPOINTS, CONFIG, METRICS, MODEL, RunState
-from engine.train.run.wanted import PAUSE, STOP
 
 FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
@@ -392,39 +391,15 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def _show_run_card(self, run_dir: Path) -> None:
         card, state = self.run_card, self._outcome
-        if self.is_running:
-            training = self.session.training.state
+        training = self.session.training.state if self.is_running else None
+        if training is not None:
             state = "running" if training.is_lost and training.state == "stopping" else training.state
-            card.progress.show_state(self.session.training.state)
+            card.progress.show_state(training)
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
         card.show_run(run_dir, self.tr("in training") if state == "running" else state_words(state))
-        card.show_place(*self._place_words(run_dir))
+        card.show_place(*place_words(self.session.hosts, run_dir, self.host, training))
         card.show_facts(self.facts(self.run_config, self._started) if self.run_config is not None else [])
-
-    def _place_words(self, run_dir: Path) -> tuple[str, str]:
-        """Return on which computer the run is trained, and how it stands with that; nothing of this one."""
-        training = self.session.training.state if self.is_running else None
-        host = self.host if training is None else training.host
-        if not host:
-            return "", ""
-        place = self.tr("On {host}").format(host=host)
-        contact = last_contact(run_dir) if training is None else training.contact
-        copying = self.session.hosts.copying
-        if copying is not None and copying.run_dir == run_dir:
-            return place, copying_words(copying)
-        if contact is None:
-            return place, ""
-        said = [words.say(contact.said())]
-        if not contact.is_connected and contact.why is not None:
-            said.append(words.say(contact.why))
-        if training is not None and training.is_lost:
-            wished = {
-                PAUSE: self.tr("It pauses as soon as {host} is reached again."),
-                STOP: self.tr("It stops as soon as {host} is reached again."),
-            }.get(training.wish, "")
-            said += [wished.format(host=host)] if wished else []
-        return place, words.sentences(said)
 
     def start(self) -> None:
         """Start training with the settings as they stand, or put the run into the queue while another goes
