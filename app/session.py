@@ -26,8 +26,8 @@ from app.work.queue import QueueWatch
 from app.work.training import TrainingJob
 from app.work.worker import Workers
 from engine.errors import UserError
-from engine.remote.record import is_followed
-from engine.train.run.runs import MODEL
+from engine.train.run.lock import is_locked
+from engine.train.run.runs import LOCK, MODEL
 from engine.train.run.wanted import STOP, want
 
 
@@ -67,7 +67,7 @@ class Session(QObject):
         Where nobody does, it is followed from now on, so that what it has learned comes here; while another
         one is followed or trains here, its host is asked to stop it.
         """
-        if not is_followed(run_dir) and not self.training.is_running:
+        if not is_locked(run_dir / LOCK) and not self.training.is_running:
             want(run_dir, STOP)
             self.training.follow(run_dir, allowed)
         else:

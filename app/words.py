@@ -18,9 +18,6 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from engine import errors, events
 from engine.errors import ConfigError, Sentence, UserError, VerbatimText, filled
 from engine.language import is_english
-from engine.remote.install import INSTALLING
-from engine.remote.run import CONNECTING
-from engine.remote.sending import CHECKING, SENDING
 from engine.settings.finetune import FineTuneConfig
 from engine.settings.pretrain import PretrainConfig
 from engine.settings.setting import Setting, is_number, settings_of
@@ -52,12 +49,19 @@ def tr_engine(text: str) -> str:
 
 def stage_words(stage: str) -> str:
     """Return a stage of work, translated: a marked word, or one that names a host or a file."""
+    said = tr_engine(stage)
+    if said != stage or is_english():
+        return said
+    from engine.remote.install import INSTALLING  # here: a window that trains nothing elsewhere needs none
+    from engine.remote.run import CONNECTING
+    from engine.remote.sending import CHECKING, SENDING
+
     for template in (SENDING, CHECKING, CONNECTING, INSTALLING):
         found = re.fullmatch(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.*)", re.escape(template)), stage)
         if found is not None:
             values = {name: VerbatimText(value) for name, value in found.groupdict().items()}
             return say(Sentence(template, values))
-    return tr_engine(stage)
+    return said
 
 
 def within(caption: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,15 +17,23 @@ from app import words
 from app.settings import AppSettings
 from app.words import translate
 from app.work.busy import Busy
+from app.work.later import later
 from app.work.worker import Channel, Workers
 from engine.events import Event, Fetched, Progress, Steps
-from engine.remote.computer import Computer
-from engine.remote.hosts import check_host, hosts
-from engine.remote.install import install
-from engine.remote.record import is_followed
-from engine.remote.run import fetch, look_at, pass_on
+from engine.train.run.lock import is_locked
 from engine.train.run.mirrored import host_of
+from engine.train.run.runs import LOCK
 from engine.train.run.wanted import FETCH, want
+
+if TYPE_CHECKING:
+    from engine.remote.computer import Computer
+    from engine.remote.hosts import check_host, hosts
+    from engine.remote.install import install
+    from engine.remote.run import fetch, look_at, pass_on
+else:
+    check_host, hosts = (later("engine.remote.hosts", name) for name in ("check_host", "hosts"))
+    install = later("engine.remote.install", "install")
+    fetch, look_at, pass_on = (later("engine.remote.run", name) for name in ("fetch", "look_at", "pass_on"))
 
 TYPED = "hosts"  # those that a person has typed, the newest first
 MOST_TYPED = 10
@@ -138,7 +147,7 @@ class Hosts(QObject):
 
         Args: allowed: the host that a person has allowed to be asked, where the folder was not made here.
         """
-        if is_followed(run_dir):
+        if is_locked(run_dir / LOCK):
             want(run_dir, FETCH)
         elif self.copying is None:
             self._set_copying(Copying(run_dir, host_of(run_dir)))
@@ -173,7 +182,7 @@ class Hosts(QObject):
 
         Args: allowed: as for `copy_weights`. Raises: UserError.
         """
-        if is_followed(run_dir):
+        if is_locked(run_dir / LOCK):
             want(run_dir, what)
         else:
             self._passing.ask(

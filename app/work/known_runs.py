@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from app.settings import AppSettings
+from app.work.later import later
 from app.work.library import LibraryContents, ModelLibrary, look
 from app.work.titles import run_title
 from app.work.worker import Channel, Workers
 from engine.errors import UserError
 from engine.events import Beat, Steps
-from engine.remote.record import is_followed, read_remote
+from engine.train.run.lock import is_locked
 from engine.train.run.mirrored import is_mirrored
-from engine.train.run.runs import RunState, default_root
+from engine.train.run.runs import LOCK, RunState, default_root
+
+if TYPE_CHECKING:
+    from engine.remote.record import read_remote
+else:
+    read_remote = later("engine.remote.record", "read_remote")
 
 MOST_TITLES = 200  # runs
 
@@ -104,4 +111,4 @@ def _may_be_followed(run_dir: Path) -> bool:
         read_remote(run_dir)
     except UserError:
         return False
-    return not is_followed(run_dir)
+    return not is_locked(run_dir / LOCK)

@@ -18,7 +18,6 @@ from app.work.queue import QueueWatch
 from app.work.training_state import LEFT, TrainingState
 from engine.errors import RunError, UserError, marked
 from engine.events import Event, Progress, Step
-from engine.remote.run import follow, resume_there, train_there
 from engine.runs.queue import QueuedConfig
 from engine.runs.turn import in_turn
 from engine.settings.family import FamilyConfig
@@ -31,6 +30,7 @@ from engine.train.run.wanted import GO, PAUSE, STOP, want
 
 if TYPE_CHECKING:
     from engine.family.train import train_family
+    from engine.remote.run import follow, resume_there, train_there
     from engine.train.comparison import compare, read_comparison
     from engine.train.finetune import fine_tune
     from engine.train.pipeline import pipeline, read_pipeline
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 else:
     compare, read_comparison = (
         later("engine.train.comparison", name) for name in ("compare", "read_comparison")
+    )
+    follow, resume_there, train_there = (
+        later("engine.remote.run", name) for name in ("follow", "resume_there", "train_there")
     )
     train_family = later("engine.family.train", "train_family")
     fine_tune = later("engine.train.finetune", "fine_tune")
