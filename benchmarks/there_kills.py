@@ -97,7 +97,7 @@ class Judge:
     def _live(self, run_dir: Path, words: list[str], kills: int) -> None:
         """Train a run there, and kill what there is of it so many times; end when it has ended."""
         watching, until = self._start(run_dir, words), time.monotonic() + MOST_S
-        due = time.monotonic() + self.draw.uniform(0.1, 3.0)
+        due, victim = time.monotonic() + self.draw.uniform(0.1, 3.0), self.draw.choice([*VICTIMS])
         while read_status(run_dir).get("state") != "finished" or watching.poll() is None:
             if time.monotonic() > until:
                 self.faults.append(f"{run_dir}: it has not ended after {MOST_S:.0f} s")
@@ -111,10 +111,10 @@ class Judge:
                     self.faults.append(f"{run_dir}: the command that watches ended with {code}")
                     break
                 watching = self._start(run_dir, words)
-            if kills and time.monotonic() > due:
-                kills -= self._kill()
+            if kills and time.monotonic() > due and self._kill(victim):
+                kills, victim = kills - 1, self.draw.choice([*VICTIMS])
                 due = time.monotonic() + self.draw.uniform(0.1, 3.0)
-            time.sleep(0.02)
+            time.sleep(0.05)
         watching.wait()
 
     def _start(self, run_dir: Path, words: list[str]) -> subprocess.Popen[bytes]:
@@ -136,23 +136,17 @@ class Judge:
                 [sys.executable, "-m", "engine", *line], env=environment, stdout=log, stderr=log, cwd=ROOT
             )
 
-    def _kill(self) -> int:
-        """Kill one process, drawn among the kinds that live; return 1 if there was any."""
-        alive = self.there.processes()
-        kinds = {
-            name: [pid for pid, command in alive if any(one in command for one in marks.split("|"))]
-            for name, marks in VICTIMS.items()
-        }
-        kinds["sshd"] = self.there.sessions()
-        living = [name for name, pids in kinds.items() if pids]
-        if not living:
-            return 0
-        name = self.draw.choice(living)
-        with suppress(ProcessLookupError):
-            os.kill(self.draw.choice(kinds[name]), signal.SIGKILL)
+    def _kill(self, name: str) -> bool:
+        """Kill a process of a kind; return whether there was one."""
+        marks = VICTIMS[name].split("|")
+        pids = [pid for pid, command in self.there.processes() if any(mark in command for mark in marks)]
+        if name == "sshd":
+            pids = self.there.sessions()
+        with suppress(ProcessLookupError, IndexError):
+            os.kill(self.draw.choice(pids), signal.SIGKILL)
             self.counts[name] += 1
-            return 1
-        return 0
+            return True
+        return False
 
     def _compare(self, run_dir: Path) -> None:
         alone = self.folder / "alone" / "run"
