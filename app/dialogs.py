@@ -202,29 +202,42 @@ def _grey_out_last(box: ComboBox, why: str) -> None:
 
 
 class ClosingDialog(QDialog):
-    """Asks what becomes of a training that runs, then shows that it is being saved."""
+    """Asks what becomes of a training that runs, then shows that it is being saved.
+
+    Args: continues: whether it trains on another computer, and goes on there when the window is closed.
+    """
 
     stop_wanted = Signal()
 
-    def __init__(self, state: TrainingState, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, state: TrainingState, parent: QWidget | None = None, *, continues: bool = False
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("closing_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.is_saving = False
+        self._continues = continues
         self.setWindowTitle(self.tr("A model is in training"))
         self.setMinimumWidth(460)
         self._text = label(self._question(state), wrap=True, name="closing_text")
         self._bar = QProgressBar(textVisible=False, minimum=0, maximum=0)
         self._bar.hide()
-        self._keep = button(self.tr("Keep training"), name="closing_keep")
+        keep, stop = self.tr("Keep training"), self.tr("Stop, save and close")
+        if state.host:
+            keep, stop = self.tr("Keep open"), self.tr("Close")
+        self._keep = button(keep, name="closing_keep")
         self._keep.clicked.connect(self.reject)
-        self._stop = button(self.tr("Stop, save and close"), "primary", name="closing_stop")
+        self._stop = button(stop, "primary", name="closing_stop")
         self._stop.clicked.connect(self._save)
         buttons = dialog_buttons(accept=self._stop, reject=self._keep)
         column(self._text, self._bar, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
-        self._keep.setFocus()  # wherever the platform puts it: a stray Space must not stop a training
+        # wherever the platform puts it: a stray Space must not stop a training
+        (self._stop if continues else self._keep).setFocus()
+        leave_room(self)
 
     def _question(self, state: TrainingState) -> str:
+        if state.host:
+            return self._there_words(state)
         if state.step is None:
             return self.tr("{name} is about to be trained. Stop and close?").format(name=state.name)
         template = self.tr(
@@ -243,9 +256,25 @@ class ClosingDialog(QDialog):
             share=words.share(state.share, 0),
         )
 
+    def _there_words(self, state: TrainingState) -> str:
+        """Return what becomes of a run of another computer."""
+        template = self.tr(
+            "{name} continues on {host} when you close Cloze. It is followed again when you open it."
+        )
+        if not self._continues:
+            template = self.tr(
+                "{name} has not begun on {host} yet. If you close now, nothing is started there."
+            )
+        elif state.state == "stopping":
+            template = self.tr(
+                "{name} is being stopped on {host}. What it learned is downloaded when you open Cloze again."
+            )
+        return template.format(name=state.name, host=state.host)
+
     def _save(self) -> None:
         self.is_saving = True
-        self._text.setText(self.tr("Saving. The window closes as soon as everything is on disk."))
+        text = self.tr("Saving. The window closes as soon as everything is on disk.")
+        self._text.setText(self.tr("Closing…") if self._continues else text)
         self._bar.show()
         self._keep.hide()
         self._stop.hide()

@@ -1,11 +1,13 @@
 """The window: a rail of pages, one page at a time, above it what is in hand, below it what runs.
 
-Closing while a model trains asks first, and never leaves before the engine has saved.
+Closing while a model trains asks first, and never leaves before the engine has saved. What trains on another
+computer continues there, and is followed again at the next start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,6 +99,7 @@ class MainWindow(QMainWindow):
         self._framed = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._framed.timeout.connect(self.fit_to_screen)
         self._in_hand: tuple[Path | None, bool, tuple[str, str]] | None = None  # before a lecture or a tour
+        self._has_followed = False  # whether runs of other computers were looked for
         self._starts_tour = False  # once the modules of all pages are there
         self._lectures: Lectures | None = None
         self._sharing: Sharing | None = None
@@ -207,6 +210,8 @@ class MainWindow(QMainWindow):
         session.training.failed.connect(self._training_failed)
         session.training.ended.connect(self._training_ended)
         session.runs.crashed_changed.connect(self._offer_crashed)
+        session.runs.found.connect(self._follow_again)
+        session.hosts.refused.connect(self._copying_refused)
         session.training.started.connect(self._offer_crashed)
         self.banner.closed.connect(self._dismiss_crashed)
         self._pages.made.connect(self._connect_page)
@@ -458,10 +463,31 @@ class MainWindow(QMainWindow):
         if last is not None and last != trained and last.absolute() != self.session.inspector.folder:
             self.session.inspector.offer(last)
 
+    def _copying_refused(self, run_dir: Path, error: BaseException) -> None:
+        if run_dir != getattr(self.page_in_view, "run_dir", None) and self.current_page != "runs":
+            self.show_problem(error)  # else the page says it
+
+    # ---- runs of other computers
+
+    def _follow_again(self) -> None:
+        """Follow, once after the start, the newest run that trains on another computer unheard."""
+        if self._has_followed:
+            return
+        self._has_followed = True
+        if self.session.runs.unfollowed and not self.session.training.is_running:
+            path = self.session.runs.unfollowed[0]
+            with suppress(UserError):  # its settings cannot be read, which Runs says
+                key = training_page(read_config(path))
+                self._pages.when_made(key, lambda _page: self._follow(path))
+
+    def _follow(self, path: Path) -> None:
+        if not self.session.training.is_running:
+            self.session.training.follow(path)
+
     # ---- runs that were cut off
 
     def _offer_crashed(self) -> None:
-        runs = () if self.session.training.is_running else self.session.runs.crashed
+        runs = () if self.session.training.is_busy else self.session.runs.crashed
         self._banner_row.setContentsMargins(PAGE_MARGIN, BANNER_GAP if runs else 0, PAGE_MARGIN, 0)
         if not runs:
             self.banner.hide()
@@ -542,11 +568,17 @@ class MainWindow(QMainWindow):
         if self._closing is not None:
             self._closing.raise_()
             return
-        self._closing = ClosingDialog(self.session.training.state, self)
-        self._closing.stop_wanted.connect(self.session.training.stop)
+        training = self.session.training
+        self._closing = ClosingDialog(training.state, self, continues=training.may_leave)
+        self._closing.stop_wanted.connect(self._end_training)
         self._closing.finished.connect(self._keep_open)
         self._closing.setWindowModality(Qt.WindowModality.WindowModal)
         self._closing.open()
+
+    def _end_training(self) -> None:
+        """Stop and keep what trains here; leave what trains elsewhere."""
+        training = self.session.training
+        (training.leave if training.may_leave else training.stop)()
 
     def _keep_open(self) -> None:
         self._closing = None

@@ -59,7 +59,7 @@ def running_job(session: Session) -> RunningJob | None:
 def job_words(state: TrainingState) -> str:
     """Return "Fine-tuning bbc-text · step 214 of 336 · 1,480 tokens/s · 3 min left"."""
     name = words.shorten(state.name, 30)
-    if state.state == "stopping":
+    if state.state == "stopping" and not state.is_lost:
         return words.translate("status", "Stopping {name} and saving").format(name=name)
     verb = words.translate("status", "Fine-tuning {name}")
     if state.is_pretraining:
@@ -67,8 +67,12 @@ def job_words(state: TrainingState) -> str:
     if state.state == "paused":
         verb = words.translate("status", "Paused: {name}")
     parts = [verb.format(name=name)]
-    if state.stage:
-        stage = words.tr_engine(state.stage)
+    if state.host:
+        parts.append(words.translate("status", "on {host}").format(host=state.host))
+    if state.is_lost:
+        parts.append(words.translate("status", "not connected"))
+    elif state.stage:
+        stage = words.stage_words(state.stage)
         share = f" {words.share(state.stage_done / state.stage_total, 0)}" if state.stage_total else ""
         parts.append(f"{stage}{share}")
         if state.stage_remaining_s is not None and state.state != "paused":

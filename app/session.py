@@ -5,6 +5,7 @@ Everything slow is a task on a worker; every signal comes on the window's thread
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal
@@ -12,6 +13,7 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QTimer, Signal
 from app.settings import AppSettings
 from app.work.busy import Busy
 from app.work.doctor import Doctor
+from app.work.hosts import Hosts
 from app.work.hub import Hub
 from app.work.inspector import Inspector
 from app.work.known_runs import KnownRuns
@@ -24,6 +26,9 @@ from app.work.queue import QueueWatch
 from app.work.training import TrainingJob
 from app.work.worker import Workers
 from engine.errors import UserError
+from engine.train.run.lock import is_locked
+from engine.train.run.runs import LOCK, MODEL
+from engine.train.run.wanted import STOP, want
 
 
 class Session(QObject):
@@ -51,6 +56,28 @@ class Session(QObject):
         self.training = TrainingJob(self.runs, self.library, self.data.mends, self.queue, self)
         self.training.result_changed.connect(self.doctor.hear_of_run)
         self.training.left.connect(self.inspector.offer)
+        self.hosts = Hosts(self.settings, self.workers, self.busy, self)
+        self.hosts.copied.connect(self._take_weights)
+
+    def stop_there(self, run_dir: Path, allowed: str = "") -> None:
+        """Stop a run of another computer that this window does not follow. Raises: UserError.
+
+        Args: allowed: the host that a person has allowed to be asked, where the folder was not made here.
+
+        Where nobody does, it is followed from now on, so that what it has learned comes here; while another
+        one is followed or trains here, its host is asked to stop it.
+        """
+        if not is_locked(run_dir / LOCK) and not self.training.is_running:
+            want(run_dir, STOP)
+            self.training.follow(run_dir, allowed)
+        else:
+            self.hosts.want(run_dir, STOP, allowed)
+
+    def _take_weights(self, run_dir: Path) -> None:
+        """Offer what a run has learned on another computer, which is here now."""
+        self.library.remember(run_dir / MODEL, trained=True)
+        self.inspector.offer(run_dir / MODEL)
+        self.runs.find()
 
     def values(self) -> dict[str, Any]:
         """Return the settings of a run that are known here, flat."""

@@ -22,7 +22,9 @@ from app.look.inputs import PushButton, ToolButton
 from app.look.labels import PART, ElidedLabel, label, tip
 from app.look.layout import STRETCH, row
 from app.look.widgets import PAGE_MARGIN, button, named, set_role
+from app.page_stack import training_page
 from app.pages.choose.model_box import FolderQuestion
+from app.pages.run.state import RunPageState
 from app.pages.stated_page import InBar, StatedPage
 from app.rail import DATA, MODEL, RAIL_PAGES, TEXT
 from app.running_job import RunningJob, running_job
@@ -403,8 +405,10 @@ class ThreadBar(QFrame):
 
     def _show_job(self) -> None:
         job = running_job(self._session)
-        if job is not None and job.page:
-            self._session.show_page(job.page)
+        training = self._session.training
+        if job is not None and job.page:  # a page may show another run while one elsewhere is followed
+            is_led = training.may_leave and job.page == training_page(training.config)
+            self._session.show_page(job.page, RunPageState(run=training.run_dir) if is_led else None)
 
     # ---- menus
 

@@ -94,10 +94,16 @@ class QueueWatch(QObject):
         self._looking.ask(root, work, heard=self._take, refused=self.refused.emit, again=True)
 
     def add(
-        self, configs: Sequence[QueuedConfig], name: str, *, tags: Sequence[str] = (), halving: bool = False
+        self,
+        configs: Sequence[QueuedConfig],
+        name: str,
+        *,
+        tags: Sequence[str] = (),
+        halving: bool = False,
+        on: str = "",
     ) -> None:
-        """Put runs at the end of the queue."""
-        self._do(partial(queue.add, self._root(), configs, name, tags=tags, halving=halving))
+        """Put runs at the end of the queue. Args: on: the host that trains them; "": this computer."""
+        self._do(partial(queue.add, self._root(), configs, name, tags=tags, halving=halving, on=on))
 
     def cancel(self, number: int) -> None:
         """End a job; a run under way is stopped and kept."""
@@ -221,6 +227,8 @@ def queue_words(state: QueueState) -> str:
         return PART.join([said, *_waiting_words(state)])
     template = translate("runs", "In the queue: {name}, seed {seed}")
     parts = [template.format(name=job.name, seed=job.seed)]
+    if job.on:
+        parts.append(translate("runs", "on {host}").format(host=job.on))
     if state.num_steps:
         template = translate("runs", "step {step} of {total}")
         parts.append(template.format(step=words.number(state.step), total=words.number(state.num_steps)))

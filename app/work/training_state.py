@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from engine.events import Evaluated, Event, Finished, Progress, Started, Step
+from engine.errors import marked
+from engine.events import Evaluated, Event, Fetched, Finished, Progress, Started, Step
+from engine.remote.contact import Contact
+from engine.train.run.wanted import GO, PAUSE
 
 PRETRAINING = "pretraining"  # what `Started` calls it
+LEFT = "left"  # how following a run of another computer ended: it continues there, and nobody here listens
+COPYING = marked("engine", "Downloading the weights")
 PACE_STEPS = 32  # that the told tokens a second are the mean of: a step alone may be half as fast as the next
 
 
 @dataclass(slots=True)
 class TrainingState:
-    """Where the training job is; read by pages, written here only."""
+    """Where the training job is; read by pages, written here and by the job only.
+
+    host: the computer that trains; "": this one. contact: what was heard last of it; None before it trains
+    there. wish: what it was asked for and has not done yet.
+    """
 
     state: str = ""  # "", "running", "paused", "stopping", "ended"
-    outcome: str = ""  # "", "finished", "stopped", "failed"
+    outcome: str = ""  # "", "finished", "stopped", "failed", LEFT
+    host: str = ""
+    contact: Contact | None = None
+    wish: str = ""
     error: BaseException | None = None
     name: str = ""
     is_pretraining: bool = False
@@ -46,6 +58,21 @@ class TrainingState:
             return min(1.0, max(by_steps, self.step.progress))
         return (self.started.first_step - 1) / self.num_steps if self.started and self.num_steps else 0.0
 
+    @property
+    def is_copying(self) -> bool:
+        """Whether what the run has learned there is on its way here."""
+        return self.stage == COPYING
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing is heard from where it trains."""
+        return self.contact is not None and not self.contact.is_connected
+
+    @property
+    def is_pausing(self) -> bool:
+        """Whether it is paused, or will be as soon as whoever trains it has heard of it."""
+        return self.wish == PAUSE or (self.state == "paused" and self.wish != GO)
+
     def take(self, event: Event) -> None:
         """Remember what an event says."""
         if isinstance(event, Step):
@@ -65,6 +92,21 @@ class TrainingState:
                 self.evaluated = event
         elif isinstance(event, Finished):
             self.finished, self.stage = event, ""
+        elif isinstance(event, Fetched):
+            self.stage, self.stage_done, self.stage_total = COPYING, event.done, event.total
+            self.stage_remaining_s = None
+        elif isinstance(event, Contact):
+            self._take_contact(event)
+
+    def _take_contact(self, contact: Contact) -> None:
+        self.contact = contact
+        if contact.is_connected:
+            self.stage, self.stage_done, self.stage_total = "", 0, 0
+        is_paused = contact.state == "paused"
+        if self.wish == (PAUSE if is_paused else GO):
+            self.wish = ""
+        if self.state != "stopping":
+            self.state = "paused" if is_paused else "running"
 
     def _paced(self, step: Step) -> Step:
         """Return a step that tells the pace of the last ones together."""

@@ -305,7 +305,7 @@ class Workers(QObject):
     models: opens models and asks them; nothing else touches `OpenModels`. quick: all that takes moments and
     asks no model, such as composing a picture, or what folders and runs say of themselves. files: reads and
     measures tables and texts, and may take long. hub: asks a hub of models, and waits for its answers.
-    transfer: has a model come from there, be converted, or be exported.
+    transfer: has a model come from there, be converted, or be exported. hosts: asks other computers by ssh.
     """
 
     problem = Signal(object)
@@ -318,7 +318,8 @@ class Workers(QObject):
         self.files = Worker(self, name="files", interval_ms=CALM_MS)
         self.hub = Worker(self, name="hub", interval_ms=CALM_MS)
         self.transfer = Worker(self, name="transfer", interval_ms=CALM_MS)
-        self._all = (self.models, self.quick, self.files, self.hub, self.transfer)
+        self.hosts = Worker(self, name="hosts", interval_ms=CALM_MS)
+        self._all = (self.models, self.quick, self.files, self.hub, self.transfer, self.hosts)
         for worker in self._all:
             worker.problem.connect(self.problem)
 
@@ -343,6 +344,7 @@ class Workers(QObject):
         self.files.close(PATIENCE_S)
         self.hub.close()
         self.transfer.close()
+        self.hosts.close()
 
 
 def _forget(questions: list[_Request]) -> None:

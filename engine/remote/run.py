@@ -21,6 +21,7 @@ from engine.durable import write_text
 from engine.errors import RunError, Sentence, UserError, VerbatimText, marked
 from engine.events import Beat, Event, Finished, Noted, Progress, Steps
 from engine.language import said
+from engine.own_process import command_words
 from engine.remote.computer import Computer, computer_from
 from engine.remote.connection import BEAT_S, Connection, Lost, connected
 from engine.remote.contact import CRASHED, WAITING, Contact
@@ -237,7 +238,7 @@ class _Follower:
                 known = {}
                 continue
             if state in ENDED:
-                yield from self._end(line, state, str(found.get("why", "")))
+                yield from self._end(line, state, str(found.get("why", "")), bool(found.get("status")))
                 return
             if found.get("status") and found.get("status") != known.get("status"):
                 yield from self._mirror.take_status(line)
@@ -289,12 +290,13 @@ class _Follower:
         self._reached = max(step, self._reached)
         return self._tries <= MOST_TRIES and wanted(self.run_dir) != STOP
 
-    def _end(self, line: Connection, state: str, why: str) -> Iterator[Event]:
+    def _end(self, line: Connection, state: str, why: str, has_status: bool) -> Iterator[Event]:
         """Have all that is to be here, then say how it ended."""
         if self._has_config:
             if self.remote.fetches and state != "failed":
                 yield from self._mirror.fetch(line)
-            yield from self._mirror.take_status(line)
+            if has_status:  # what fails while it prepares has written none
+                yield from self._mirror.take_status(line)
         heeded(self.run_dir)
         yield from self._say(True, state)
         if state in ("failed", CRASHED):
@@ -303,7 +305,7 @@ class _Follower:
                 host=self.remote.host,
                 count=MOST_TRIES,
                 reason=foreign(why, 400) or "?",
-                command=VerbatimText(shlex.join(["python", "-m", "engine", "resume", str(self.run_dir)])),
+                command=VerbatimText(shlex.join([*command_words(), "resume", str(self.run_dir)])),
             )
         if self._finished is not None and state == "finished":
             yield self._finished
@@ -366,7 +368,7 @@ def _check_fit(host: str, computer: Computer, slurm: str | None) -> None:
 
 def _no_cloze(host: str, computer: Computer) -> UserError:
     """Return the refusal of a host that lacks this Cloze."""
-    command = f"python -m engine check-host {host} --install"
+    command = shlex.join([*command_words(), "check-host", host, "--install"])
     template = marked(
         "engine",
         "{host} does not have the Cloze that runs here. Install it in a folder of its own there: {command}",

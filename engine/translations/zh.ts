@@ -1713,6 +1713,18 @@
         <translation>有模型正在训练</translation>
     </message>
     <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Closing…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Keep training</source>
         <translation>继续训练</translation>
     </message>
@@ -1725,8 +1737,20 @@
         <translation>停止、保存并关闭</translation>
     </message>
     <message>
+        <source>{name} continues on {host} when you close Cloze. It is followed again when you open it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name} has not begun on {host} yet. If you close now, nothing is started there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{name} is about to be trained. Stop and close?</source>
         <translation>“{name}”即将开始训练。要停止并关闭吗？</translation>
+    </message>
+    <message>
+        <source>{name} is being stopped on {host}. What it learned is downloaded when you open Cloze again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} is in training: step {step} of {total}. If you stop now, what it has learned is saved, and you can resume it.</source>
@@ -2938,6 +2962,10 @@
         <translation>已停止</translation>
     </message>
     <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
         <source>{name} · {state} at step {step}</source>
         <translation>{name} · {state}，第 {step} 步</translation>
     </message>
@@ -4041,6 +4069,10 @@
         <translation>还没有文本列</translation>
     </message>
     <message>
+        <source>On {host}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Open a table first</source>
         <translation>请先打开表格</translation>
     </message>
@@ -4075,6 +4107,10 @@
     <message>
         <source>{share} of texts are longer than {length} pieces and will be truncated</source>
         <translation>{share} 的文本超过 {length} 个词片，会被截断</translation>
+    </message>
+    <message>
+        <source>{steps} steps on {host}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{steps} steps · {time} on {device}</source>
@@ -4319,6 +4355,10 @@
     <message>
         <source>Disk</source>
         <translation>磁盘</translation>
+    </message>
+    <message>
+        <source>Measured on this computer, not on {host}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Measuring on this computer…</source>
@@ -7280,6 +7320,10 @@
         <translation>{count} 项训练正在等待。</translation>
     </message>
     <message>
+        <source>“{name}” is in training on {host}. It continues there if you start another run; Runs can follow it again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>“{name}” is in training. A run that you add to the queue begins when it has ended, even if the window is closed.</source>
         <translation>“{name}”正在训练。加入队列的训练会在它结束后开始，即使窗口已关闭。</translation>
     </message>
@@ -9897,6 +9941,10 @@ more similar</source>
         <translation>队列</translation>
     </message>
     <message>
+        <source>here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>run</source>
         <translation>训练</translation>
     </message>
@@ -9907,6 +9955,10 @@ more similar</source>
     <message>
         <source>state</source>
         <translation>状态</translation>
+    </message>
+    <message>
+        <source>where</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>why</source>
@@ -10451,12 +10503,20 @@ more similar</source>
         <translation>删除检查点…</translation>
     </message>
     <message>
+        <source>Download the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Export the model…</source>
         <translation>导出模型…</translation>
     </message>
     <message>
         <source>Folder for TensorBoard</source>
         <translation>TensorBoard 文件夹</translation>
+    </message>
+    <message>
+        <source>Follow</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Markdown (*.md)</source>
@@ -10511,6 +10571,10 @@ more similar</source>
         <translation>显示文件夹</translation>
     </message>
     <message>
+        <source>Stop and keep</source>
+        <translation>停止并保留</translation>
+    </message>
+    <message>
         <source>Sweep settings…</source>
         <translation>参数扫描…</translation>
     </message>
@@ -10535,6 +10599,10 @@ more similar</source>
         <translation>已将 {count} 条训练记录移到回收站，可以从那里还原。</translation>
     </message>
     <message>
+        <source>{host} was asked to stop it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{size} freed.</source>
         <translation>已释放 {size}。</translation>
     </message>
@@ -10550,6 +10618,10 @@ more similar</source>
         <translation>已完成。模型保存在“{name}”中。</translation>
     </message>
     <message>
+        <source>Finished. What it learned is still on {host} only.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>It ended before anything was saved.</source>
         <translation>它在保存任何内容之前就结束了。</translation>
     </message>
@@ -10558,8 +10630,16 @@ more similar</source>
         <translation>它提前结束了。此前保存的内容在“{name}”中。</translation>
     </message>
     <message>
+        <source>It ended early. What was saved before is on {host}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>It runs in another process. This is what its files in {name} show so far.</source>
         <translation>它在另一个进程中运行。这里显示“{name}”中的文件目前反映的情况。</translation>
+    </message>
+    <message>
+        <source>It trains on {host}. This is what was heard of it so far.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>It was stopped before it had learned anything.</source>
@@ -10574,6 +10654,10 @@ more similar</source>
         <translation>已停止并保留。训练记录在“{name}”中。</translation>
     </message>
     <message>
+        <source>Stopped and kept. What it learned is still on {host} only.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The loss has not been a number since step {step}. Try a lower learning rate. The last good checkpoint is kept.</source>
         <translation>从第 {step} 步起，损失不再是数值。请试试更低的学习率。已保留最后一个正常的检查点。</translation>
     </message>
@@ -10583,6 +10667,10 @@ more similar</source>
     <message>
         <source>Back to settings</source>
         <translation>返回设置</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Duplicate run</source>
@@ -10640,6 +10728,29 @@ more similar</source>
     </message>
 </context>
 <context>
+    <name>RunPage</name>
+    <message>
+        <source>Connect</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It pauses as soon as {host} is reached again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It stops as soon as {host} is reached again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>On {host}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The folder of {name} was not made here, or was moved. Connect to {host} for it?</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>RunProgress</name>
     <message>
         <source>Finished without training steps.</source>
@@ -10652,6 +10763,14 @@ more similar</source>
     <message>
         <source>Paused · {where}</source>
         <translation>已暂停 · {where}</translation>
+    </message>
+    <message>
+        <source>Pausing · {where}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Preparing</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Progress of the run</source>
@@ -10668,6 +10787,14 @@ more similar</source>
     <message>
         <source>Step {step} · {share}</source>
         <translation>第 {step} 步 · {share}</translation>
+    </message>
+    <message>
+        <source>Waiting to begin</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{done} of {total}</source>
+        <translation>{done} / {total}</translation>
     </message>
     <message>
         <source>{rate} tokens/s · learning rate {learning} · gradient {gradient}</source>
@@ -10728,8 +10855,16 @@ more similar</source>
         <translation>按设置</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
         <source>Data</source>
         <translation>数据</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Export…</source>
@@ -10802,6 +10937,14 @@ more similar</source>
     <message>
         <source>Train a model</source>
         <translation>训练模型</translation>
+    </message>
+    <message>
+        <source>What {name} learned is here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What {name} learned is still on {host} only.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Which run is really better?</source>
@@ -12707,6 +12850,10 @@ meaning | sentence colours it.</source>
         <translation>随机种子已经有这么多了。</translation>
     </message>
     <message>
+        <source>This computer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This gives one run</source>
         <translation>共 1 次训练</translation>
     </message>
@@ -12725,6 +12872,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Values</source>
         <translation>取值</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>choose a setting</source>
@@ -14612,12 +14763,32 @@ meaning | sentence colours it.</source>
         <translation>返回设置</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>End after this step and keep what was learned. The run can be resumed later.</source>
         <translation>完成这一步后结束，并保留学到的内容。以后可以恢复。</translation>
     </message>
     <message>
+        <source>Follow</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It begins on {host} when the queue is free, even if the window is closed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>It begins when the current training has ended, even if the window is closed.</source>
         <translation>当前训练结束后开始，即使窗口已关闭。</translation>
+    </message>
+    <message>
+        <source>It is in the queue, and begins on {host} when the queue is free.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>It is in the queue, and begins when the current training has ended.</source>
@@ -14686,6 +14857,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} can be opened when the run in training has ended.</source>
         <translation>正在进行的训练结束后才能打开 {name}。</translation>
+    </message>
+    <message>
+        <source>{name} continues on {host}.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} is {state}.</source>
@@ -15430,6 +15605,105 @@ meaning | sentence colours it.</source>
     <message>
         <source>{size} in {folder}</source>
         <translation>{size}，位于 {folder}</translation>
+    </message>
+</context>
+<context>
+    <name>WhereChooser</name>
+    <message>
+        <source>Another host…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another version of Cloze is installed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cloze is not installed yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connect, and say what is there. Nothing is sent.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Host</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install Cloze</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install Cloze on {host}? It gets a folder of its own there, ~/.cloze, and downloads PyTorch, which can take minutes and some GB. Nothing else there is changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It belongs to a SLURM cluster, so a run there usually needs options.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It has no Python 3.11 or newer, which Cloze needs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Options of sbatch; empty without SLURM.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>SLURM</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>SLURM options</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same Cloze as here is installed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no SLURM on {host}: remove the options.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This computer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This computer, or one that ssh reaches: a run there continues when Cloze is closed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What sbatch is given, such as {example}. Whoever runs the cluster knows what it needs. It is remembered for this host.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>name, or user@computer</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -18235,6 +18509,10 @@ meaning | sentence colours it.</source>
         <translation>束宽为 {beam} 时什么都不会保留。请使用 1 或更大的值。</translation>
     </message>
     <message>
+        <source>A comparison of methods trains on this computer only. Choose it under Where.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A difference below {least:g} is too small for a verdict.</source>
         <translation>小于 {least:g} 的差异太小，无法下结论。</translation>
     </message>
@@ -19155,6 +19433,10 @@ meaning | sentence colours it.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Cloze is not on {host} yet. Install it there first, under Where.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Cloze was installed on {host}, but is another one than here. Try again.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -19339,6 +19621,10 @@ meaning | sentence colours it.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Connecting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Connecting to {host}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -19437,6 +19723,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Domain text</source>
         <translation>领域文本</translation>
+    </message>
+    <message>
+        <source>Downloading the weights</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Draw both parts from the same rows, or keep the difference in mind.</source>
@@ -21913,6 +22203,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Pretrain for so many steps on it.</source>
         <translation>用这些文本预训练这么多步。</translation>
+    </message>
+    <message>
+        <source>Pretraining with fine-tuning after it trains on this computer only. Choose it under Where, or start the two one after the other.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Previous token</source>
@@ -29263,6 +29557,21 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>hosts</name>
+    <message>
+        <source>Connecting to {host}…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Downloading {file} from {host}: {done} of {total}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Installing Cloze on {host}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>hub</name>
     <message>
         <source>Downloading {name}: {share}</source>
@@ -30080,6 +30389,10 @@ meaning | sentence colours it.</source>
         <translation>验证{metric}</translation>
     </message>
     <message>
+        <source>What is in training on {hosts} continues there, and can no longer be followed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>cancelled</source>
         <translation>已取消</translation>
     </message>
@@ -30104,6 +30417,10 @@ meaning | sentence colours it.</source>
         <translation>来自别处；读取 {places}</translation>
     </message>
     <message>
+        <source>here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>measured by</source>
         <translation>指标</translation>
     </message>
@@ -30116,8 +30433,20 @@ meaning | sentence colours it.</source>
         <translation>没有留出测试行</translation>
     </message>
     <message>
+        <source>not connected since {day}, {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not connected since {time}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>not measured: no rows were held out</source>
         <translation>未测量：没有留出任何行</translation>
+    </message>
+    <message>
+        <source>on {host}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>one scale per metric</source>
@@ -30170,6 +30499,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>when</source>
         <translation>时间</translation>
+    </message>
+    <message>
+        <source>where</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{ahead} is ahead by {points}. Whether that is chance is inconclusive.</source>
@@ -30409,6 +30742,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>masked words right {value}</source>
         <translation>被掩盖的词猜对 {value}</translation>
+    </message>
+    <message>
+        <source>not connected</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>on {host}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>validation {metric}</source>
@@ -31137,6 +31478,29 @@ meaning | sentence colours it.</source>
     <message>
         <source>“{word}”: the steps of this word are not known, but its pieces are right.</source>
         <translation>“{word}”：这个词的拆分步骤未知，但词片是正确的。</translation>
+    </message>
+</context>
+<context>
+    <name>where</name>
+    <message>
+        <source>1 core</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no GPU</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{count} cores</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size} free</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{size} of memory</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

@@ -13,9 +13,18 @@ from app.main_window import MainWindow
 from app.settings import AppSettings
 from tests.app.conftest import box_is_read_once, no_models_ship, nothing_is_left, qapp_args, qtbot, settings
 from tests.app.hand import whole_window
+from tests.engine.remote.conftest import served
 from tests.looks.scenes import write_vocabulary
 
-__all__ = ["box_is_read_once", "no_models_ship", "nothing_is_left", "qapp_args", "qtbot", "settings"]
+__all__ = [
+    "box_is_read_once",
+    "no_models_ship",
+    "nothing_is_left",
+    "qapp_args",
+    "qtbot",
+    "served",
+    "settings",
+]
 
 
 @pytest.fixture

@@ -43,7 +43,13 @@ class Meanwhile(Card):
             "“{name}” is in training. A run that you add to the queue begins when it has ended, even if the "
             "window is closed."
         )
-        said = text.format(name=self._session.training.state.name)
+        state = self._session.training.state
+        if self._session.training.may_leave:
+            text = self.tr(
+                "“{name}” is in training on {host}. It continues there if you start another run; Runs can "
+                "follow it again."
+            )
+        said = text.format(name=state.name, host=state.host)
         if count := self._session.queue.state.num_waiting:
             waits = words.counted(count, self.tr("1 run is waiting."), self.tr("{count} runs are waiting."))
             said = f"{said}\n{waits}"

@@ -39,6 +39,7 @@ from app.work.texts_read import TextsRead
 from app.work.training import run_name
 from engine.commands.command_line import finetune_command
 from engine.commands.language import pipeline_command
+from engine.commands.remote import where_words
 from engine.errors import UserError
 from engine.events import Started
 from engine.labelling.random_sample import is_random_sample
@@ -165,7 +166,7 @@ class FineTunePage(TrainingPage):
         at_form = not self.shows_run
         self._show_chain_parts(at_form)
         self.stack.setCurrentWidget(self._part_shown(at_form))
-        can_compare = not self.before.missing_words() and not self.session.training.is_running
+        can_compare = not self.before.missing_words() and not self.session.training.is_busy
         self.setup.compare.start.setEnabled(can_compare)
         if had_focus and not self.before.isVisible():
             self.setFocus()  # Qt would go on to the rail
@@ -244,7 +245,8 @@ class FineTunePage(TrainingPage):
         self.failure.hide()
         self.setup.clear_refusals()
         try:
-            folder = self.session.training.start(ComparisonConfig(stepped(self.setup.config())))
+            config = ComparisonConfig(stepped(self.setup.config()))
+            folder = self.session.training.start(config, self.setup.where.host)
         except UserError as error:
             self.refuse_settings(error)
             return
@@ -264,8 +266,8 @@ class FineTunePage(TrainingPage):
         self.failure.hide()
         training = self.session.training
         try:
-            (training.put_in_queue if training.is_running else training.start)(
-                with_values(self.run_config, {"take": way})
+            (training.put_in_queue if training.is_busy else training.start)(
+                with_values(self.run_config, {"take": way}), self.host
             )
         except UserError as error:
             self.refuse(error)
@@ -280,7 +282,8 @@ class FineTunePage(TrainingPage):
         if isinstance(config, PipelineConfig):
             folder = self.chain.folder or new_run_dir(self.session.runs.root, run_name(config))
             return pipeline_command(config, folder)
-        return finetune_command(config, new_run_dir(self.session.runs.root, Path(config.data.data).stem))
+        place = new_run_dir(self.session.runs.root, Path(config.data.data).stem)
+        return finetune_command(config, place, where_words(self.host_shown))
 
     def facts(self, config: FineTuneConfig, started: Started | None) -> list[Fact]:
         return facts_of(settled(config), started)

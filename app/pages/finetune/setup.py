@@ -107,6 +107,7 @@ class FineTuneSetup(SetupCard):
         settings = label(self.tr("Settings"), "card-title")
         settings.setContentsMargins(0, 4, 0, 0)
         self.add(settings)
+        self.form.add_first(self.where.panel())
         self.add(self.form, 1)
         self.add(self.prediction)
         self.add(self.last_run)
@@ -280,7 +281,8 @@ class FineTuneSetup(SetupCard):
 
     def _begin_run(self) -> None:
         config = self._session.training.config
-        is_told = isinstance(config, FineTuneConfig) and not config.training.minutes
+        is_here = not self._session.training.state.host
+        is_told = isinstance(config, FineTuneConfig) and not config.training.minutes and is_here
         self._begun = self.plan.seconds if self.plan is not None and is_told else 0.0
 
     def _learn_pace(self) -> None:
@@ -314,14 +316,18 @@ class FineTuneSetup(SetupCard):
             template = self.tr("As much as fits into {minutes} min on {device}, as measured at its start")
         if not found.num_steps or found.ways:
             template = self.tr("{time} on {device}")
+        host = self.where.host
+        if host:  # whose pace nobody knows
+            template = self.tr("{steps} steps on {host}") if found.num_steps else self.tr("On {host}")
         said = template.format(
             steps=words.number(found.num_steps),
             time=self.time_words(),
             minutes=f"{minutes:.3g}",
             device=describe_device(),
+            host=host,
         )
         lines = [said, *plan_words(found, self.form.values()[WAY]), *self._parts_words(found)]
-        if self.told is not None and self.told.is_busy and not minutes:
+        if self.told is not None and self.told.is_busy and not minutes and not host:
             lines.insert(1, self.tr("Other programs keep this computer busy."))
         cut = summary.cut_share(self._session.model.max_length)
         if cut > 0 and summary.unit == "pieces":

@@ -44,8 +44,13 @@ class BeforePretraining(CardArea):
         self._narrow: bool | None = None
         self.arrange(NARROW)
 
-    def show_findings(self, findings: Findings, facts: TextFacts | None, *, mended: bool) -> None:
-        """Show what is known now. Args: facts: of the text; None: none is chosen. mended: none is refused."""
+    def show_findings(
+        self, findings: Findings, facts: TextFacts | None, *, mended: bool, host: str = ""
+    ) -> None:
+        """Show what is known now.
+
+        Args: facts: of the text; None: none is chosen. mended: none is refused. host: that is to train.
+        """
         has_text = facts is not None
         if facts is not None:
             self.text.show_findings(findings, facts)
@@ -53,7 +58,7 @@ class BeforePretraining(CardArea):
         else:
             self.text.show_nothing()
             self.examples.show_nothing()
-        self.forecast.show_findings(findings, has_text=has_text, mended=mended)
+        self.forecast.show_findings(findings, has_text=has_text, mended=mended, host=host)
 
     def arrange(self, width: int) -> None:
         narrow = width < NARROW
@@ -156,7 +161,7 @@ class ForecastCard(Card):
         hint = self.tr("{count} M weights").format(count=words.decimal(total / 1e6, 1)) if parts else ""
         self.set_hint(hint)
 
-    def show_findings(self, findings: Findings, *, has_text: bool, mended: bool) -> None:
+    def show_findings(self, findings: Findings, *, has_text: bool, mended: bool, host: str = "") -> None:
         """Show what was measured, that it is being measured, or why it cannot be."""
         found, asked = findings.forecast, findings.outlook
         for value, text in zip(self._values.values(), _measured_words(found), strict=True):
@@ -172,6 +177,8 @@ class ForecastCard(Card):
             note = self.tr("Measuring on this computer…") if asked.is_busy else self.tr("Waiting to measure…")
         elif found is None:
             note = self.tr("Nothing is measured while a model is in training.")
+        elif host:
+            note = self.tr("Measured on this computer, not on {host}.").format(host=host)
         elif found.epochs and found.shown < 1.0:
             note = self.tr("Pairs show about {share} of it in each pass.")
             note = note.format(share=words.share(found.shown, 0))

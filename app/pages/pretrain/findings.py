@@ -164,13 +164,15 @@ class Findings(QObject):
         self._go_on()
 
     def _pause(self) -> None:
-        """Leave the processor to the training."""
+        """Leave the processor to the training, where it needs this one."""
+        if self._session.training.state.host:
+            return
         for finding in (self.text, self.examples, self.outlook):
             finding.pause()
 
     def _go_on(self) -> None:
         config = self._config
-        if self._session.training.is_running:
+        if self._session.training.is_running and not self._session.training.state.host:
             return
         if self._text is not None:
             self.text.ask(self._text)

@@ -31,6 +31,7 @@ from app.work.texts_read import START, UNCUT, CorpusTexts, TextsRead
 from app.work.training import run_name
 from app.work.worker import Channel
 from engine.commands.language import pretrain_command
+from engine.commands.remote import where_words
 from engine.events import Started
 from engine.settings.config import values_of, with_values
 from engine.settings.pretrain import PretrainConfig
@@ -141,7 +142,7 @@ class PretrainPage(TrainingPage):
     def _show_findings(self) -> None:
         mended = self.setup.refusal is None and self.setup.start.problem is None
         facts = self.text_facts() if self.setup.text.has_text else None
-        self.before.show_findings(self.findings, facts, mended=mended)
+        self.before.show_findings(self.findings, facts, mended=mended, host=self.setup.where.host)
         self.refresh()
 
     def take_sample(self) -> None:
@@ -176,7 +177,8 @@ class PretrainPage(TrainingPage):
         self._ask_workers()
 
     def command(self, config: PretrainConfig) -> str:
-        return pretrain_command(config, new_run_dir(self.session.runs.root, run_name(config)))
+        place = new_run_dir(self.session.runs.root, run_name(config))
+        return pretrain_command(config, place, where_words(self.host_shown))
 
     def facts(self, config: PretrainConfig, started: Started | None) -> list[Fact]:
         return facts_of(config, started)
@@ -197,8 +199,9 @@ class PretrainPage(TrainingPage):
 
     def show_cards(self) -> None:
         super().show_cards()
-        self.charts.pinned.set_askable(self.is_running or self.model_folder is not None)
-        self.charts.pinned.edit.setVisible(self.is_running)
+        is_asked = self.is_running and self.session.training.questions is not None  # not of another computer
+        self.charts.pinned.set_askable(is_asked or self.model_folder is not None)
+        self.charts.pinned.edit.setVisible(is_asked)
 
     def use_model(self) -> None:
         """Take the model to where it learns labels."""

@@ -67,10 +67,12 @@ class PretrainSetupCard(SetupCard):
             *self.start.rows(),
             (self.tr("Train for"), self.budget),
             (None, self.budget_refusal),
+            *self.where.rows(),
             (None, settings),
             margins=(0, 0, 0, 4),
             parent=box,
         )
+        self.where.show()
         return box
 
     def config(self) -> PretrainConfig:

@@ -17,6 +17,7 @@ from app.words import duration, number, say
 from app.work.titles import run_title
 from engine.errors import Sentence
 from engine.events import Evaluated, Event, Finished, Noted, Pinned, Started, Step
+from engine.train.run.mirrored import host_of
 from engine.train.run.runs import CHECKPOINTS, MODEL
 from engine.train.watchdog import NO_NUMBER
 
@@ -116,7 +117,10 @@ class RunAdvice:
 def outcome_words(outcome: str, run_dir: Path | None, seconds: float) -> str:
     """Return how a run ended, in one sentence; `seconds` is 0 where that is not known."""
     name = run_title(run_dir) if run_dir else ""
-    if outcome == "finished":
+    host = host_of(run_dir) if run_dir is not None else ""
+    if host and run_dir is not None and not (run_dir / MODEL / "config.json").is_file():
+        text = _there_words(outcome)
+    elif outcome == "finished":
         text = translate("RunAdvice", "Finished in {duration}. The model is in {name}.")
         if not seconds:
             text = translate("RunAdvice", "Finished. The model is in {name}.")
@@ -134,7 +138,18 @@ def outcome_words(outcome: str, run_dir: Path | None, seconds: float) -> str:
             text = translate("RunAdvice", "Stopped and kept. The run is in {name}.")
     else:
         text = translate("RunAdvice", "It ended early. What was saved before is in {name}.")
-    return text.format(duration=duration(seconds), name=name)
+    return text.format(duration=duration(seconds), name=name, host=host)
+
+
+def _there_words(outcome: str) -> str:
+    """Return how a run of another computer stands whose weights are not here; `host` is to be put in."""
+    if outcome == "finished":
+        return translate("RunAdvice", "Finished. What it learned is still on {host} only.")
+    if outcome == "stopped":
+        return translate("RunAdvice", "Stopped and kept. What it learned is still on {host} only.")
+    if outcome == "running":
+        return translate("RunAdvice", "It trains on {host}. This is what was heard of it so far.")
+    return translate("RunAdvice", "It ended early. What was saved before is on {host}.")
 
 
 def has_learned(run_dir: Path | None) -> bool:

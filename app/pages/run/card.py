@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QScrollArea, QWidget
 
-from app.look.labels import ElidedLabel, label, tip
+from app.look.labels import ElidedLabel, label, set_or_hide, tip
 from app.look.widgets import SETTINGS_WIDTH, Card, button, set_role
 from app.pages.run.facts import Fact
 from app.pages.run.progress import RunProgress
@@ -36,6 +36,8 @@ class RunCard(Card):
         self.name = ElidedLabel("")
         self.name.setObjectName("run_name")
         self.progress = RunProgress()
+        self.place = label("", "strong", name="run_place")  # of a run of another computer: which
+        self.contact = label("", "muted", wrap=True, name="run_contact")  # and whether it is heard
         self.controls = QWidget()
         row = QHBoxLayout(self.controls)
         row.setContentsMargins(0, 0, 0, 0)
@@ -50,12 +52,16 @@ class RunCard(Card):
         self.new_button.setToolTip(
             self.tr("Put this run’s settings, data and model into the form. Nothing starts yet.")
         )
+        self.weights_button = button(self.tr("Download the weights"), name="copy_weights")
         self.form_button = button(self.tr("Back to settings"), "link", name="back_to_form")
         self.new_button.clicked.connect(self.new_wanted)
         self.form_button.clicked.connect(self.form_wanted)
         self.add(self.name)
         self.add(self.progress)
+        self.add(self.place)
+        self.add(self.contact)
         self.add(self.controls)
+        self.add(self.weights_button)
         self.add(line)
         self.add(self._area, 1)
         self.add(self.new_button)
@@ -75,6 +81,11 @@ class RunCard(Card):
         self.name.setText(run_title(run_dir))
         self.name.setAccessibleDescription(str(run_dir))
         self.set_hint(state)
+
+    def show_place(self, place: str, contact: str) -> None:
+        """Say on which computer the run is trained, and whether that is heard; "" for this one."""
+        set_or_hide(self.place, place)
+        set_or_hide(self.contact, contact)
 
     def show_facts(self, facts: Sequence[Fact]) -> None:
         """Show what the run was made of."""

@@ -58,6 +58,7 @@ def state_words(state: str) -> str:
         "failed": words.translate("EarlierRuns", "failed"),
         "crashed": words.translate("EarlierRuns", "interrupted"),
         "running": words.translate("EarlierRuns", "running"),
+        "waiting": words.translate("EarlierRuns", "waiting"),
         "paused": words.translate("EarlierRuns", "paused"),
         "stopping": words.translate("EarlierRuns", "saving"),
     }

@@ -23,11 +23,13 @@ from app.look.labels import tip
 from app.look.layout import row
 from app.look.widgets import GAP, SETTINGS_WIDTH, button, set_role
 from app.pages.export.dialog import export_model
+from app.pages.run.allowing import when_allowed
 from app.pages.run.card import RunCard
 from app.pages.run.charts import RunCharts
 from app.pages.run.earlier_runs import EarlierRuns, state_words
 from app.pages.run.facts import Fact
 from app.pages.run.past_run import past_events, read_run
+from app.pages.run.place import place_words
 from app.pages.run.setup import SetupCard
 from app.pages.run.state import RunPageState
 from app.pages.stated_page import InBar, StatedPage
@@ -35,11 +37,14 @@ from app.plots.figure import Figure
 from app.session import Session
 from app.work.titles import run_title
 from app.work.training import run_name
+from app.work.training_state import LEFT, TrainingState
 from app.work.worker import Channel
 from engine.errors import ConfigError, UserError
 from engine.events import Event, Started, Step
+from engine.remote.record import is_followed
 from engine.runs.follow import News, news
-from engine.train.run.runs import CHECKPOINTS, CONFIG, MODEL, RunState
+from engine.train.run.mirrored import host_of
+from engine.train.run.runs import CHECKPOINTS, CONFIG, METRICS, MODEL, RunState
 
 FOLLOW_MS = 1000  # between two looks at a run that another process trains
 
@@ -62,6 +67,7 @@ class TrainingPage(StatedPage[RunPageState]):
         self.session = session
         self.run_dir: Path | None = None  # of the run that the page has; None: the form for a new one alone
         self.run_config: Any = None  # its settings
+        self.host = ""  # the computer that trains it; "": this one
         self._outcome = ""
         self._at_form = False  # whether the form is in view though a run of this page goes on
         self._started: Started | None = None
@@ -150,22 +156,24 @@ class TrainingPage(StatedPage[RunPageState]):
         for action in (self.copy_button, self.back_button, self.start_button, self.try_button):
             self.header.add_action(action)
         self.run_card.add_controls((self.pause_button, self.go_on_button), self.stop_button)
-        self.new_button = self.run_card.new_button
+        self.new_button, self.weights_button = self.run_card.new_button, self.run_card.weights_button
+        self.weights_button.clicked.connect(self._copy_weights)
         self.run_card.new_wanted.connect(self.new_from_run)
         self.run_card.form_wanted.connect(self.leave_run)
         self.earlier.chosen.connect(self.show_run)
         self.copy_button.clicked.connect(self.copy_command)
-        self.pause_button.clicked.connect(self.session.training.pause)
+        self.pause_button.clicked.connect(lambda: self._attempt(self.session.training.pause))
         self.go_on_button.clicked.connect(self._go_on)
         self.start_button.clicked.connect(self.start)
-        self.stop_button.clicked.connect(self.session.training.stop)
+        self.stop_button.clicked.connect(self._stop)
         self.try_button.clicked.connect(self._try)
         self.back_button.clicked.connect(self._show_running)
 
     def _actions(self) -> tuple[QPushButton, ...]:
         return (
             self.copy_button, self.pause_button, self.go_on_button, self.start_button, self.stop_button,
-            self.try_button, self.new_button, self.back_button, self.run_card.form_button,
+            self.weights_button, self.try_button, self.new_button, self.back_button,
+            self.run_card.form_button,
         )  # fmt: skip
 
     def _hear_session(self) -> None:
@@ -176,6 +184,9 @@ class TrainingPage(StatedPage[RunPageState]):
         session.training.changed.connect(self.refresh)
         session.training.failed.connect(self._run_failed)
         session.training.ended.connect(self._run_ended)
+        session.hosts.copying_changed.connect(self.refresh)
+        session.hosts.copied.connect(self._take_weights)
+        session.hosts.refused.connect(self._refuse_copying)
         if session.training.run_dir is not None:
             self._run_started(session.training.run_dir)
         self.refresh()
@@ -186,9 +197,16 @@ class TrainingPage(StatedPage[RunPageState]):
         return isinstance(self.session.training.config, self.kind)
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the page has the running or last run: while one of another computer is followed, others can
+        be looked at.
+        """
+        return self.is_mine and self.run_dir == self.session.training.run_dir
+
+    @property
     def is_running(self) -> bool:
-        """Whether a run of this page is under way, pauses included."""
-        return self.is_mine and self.session.training.is_running
+        """Whether the run that the page has is under way, pauses included."""
+        return self.is_shown and self.session.training.is_running
 
     @property
     def shows_run(self) -> bool:
@@ -209,7 +227,29 @@ class TrainingPage(StatedPage[RunPageState]):
     def can_resume(self) -> bool:
         """Whether the run that is shown could go on."""
         is_over = not self.is_running and self._outcome in ("stopped", "failed", "crashed")
-        return is_over and self.run_dir is not None and (self.run_dir / CHECKPOINTS).is_dir()
+        has_kept = self.run_dir is not None and (bool(self.host) or (self.run_dir / CHECKPOINTS).is_dir())
+        return is_over and has_kept
+
+    @property
+    def host_shown(self) -> str:
+        """The computer of the run that is shown, or of the one that the form would start; "": this one."""
+        return self.host if self.shows_run else self.setup.where.host
+
+    @property
+    def trains_there(self) -> bool:
+        """Whether the run that is shown trains on another computer, and this window does not listen."""
+        return bool(self.host) and not self.is_running and self._outcome == "running"
+
+    @property
+    def can_follow(self) -> bool:
+        """Whether the run that is shown trains on another computer, and nobody here listens."""
+        return self.trains_there and self.run_dir is not None and not is_followed(self.run_dir)
+
+    @property
+    def lacks_weights(self) -> bool:
+        """Whether what the run has learned is on another computer only."""
+        is_over = bool(self.host) and not self.is_running and self._outcome in ("finished", "stopped")
+        return is_over and self.model_folder is None
 
     # ---- what is shown, as a value
 
@@ -238,13 +278,13 @@ class TrainingPage(StatedPage[RunPageState]):
             self._reading.ask(state.run, read, heard=self._take_read, refused=self._take_read)
 
     def is_open(self, state: RunPageState) -> bool:
-        return state.run is None or self._read is not None or self.is_running
+        return state.run is None or self._read is not None or self._keeps_running(state)
 
     def take_state(self, state: RunPageState) -> None:
         """Show the form, or a run as its files tell it. One in training stays: others wait until it has
         ended, and who comes with data or a model to train finds it.
         """
-        if self.is_running:
+        if self._keeps_running(state):
             if state.run == self.run_dir:
                 self._show_running()
             elif state.run is not None:
@@ -256,6 +296,10 @@ class TrainingPage(StatedPage[RunPageState]):
             self._show_read(*self._read)
         else:
             self.leave_run()
+
+    def _keeps_running(self, state: RunPageState) -> bool:
+        """Whether the run under way stays in view: it is asked for, or trains on this computer."""
+        return self.is_running and (state.run == self.run_dir or not self.session.training.may_leave)
 
     def refuse(self, error: BaseException) -> None:
         self.failure.show_text("wrong", words.say_error(error))
@@ -279,32 +323,44 @@ class TrainingPage(StatedPage[RunPageState]):
         session, reason = self.session, self.reason()
         keyboard = QApplication.focusWidget()
         running, can_resume, finished = self.is_running, self.can_resume, self.is_finished
-        elsewhere = session.training.is_running and not running
-        state = session.training.state.state if running else ""
-        paused, stopping = state == "paused", state == "stopping"
+        is_busy, can_follow = session.training.is_busy, self.can_follow
+        elsewhere = is_busy and not running
+        state = session.training.state if running else TrainingState()
+        paused, stopping = state.is_pausing, state.state == "stopping"
+        may_pause = not state.host or state.contact is not None  # while it is sent there is nothing to pause
         shows_run = self.shows_run
         self.left.setCurrentIndex(1 if shows_run else 0)
         self.pause_button.setVisible(running and not paused)
-        self.pause_button.setEnabled(not stopping)
-        self.go_on_button.setVisible(paused or can_resume)
+        self.pause_button.setEnabled(not stopping and may_pause and not state.is_copying)
+        self.go_on_button.setVisible(paused or can_resume or can_follow)
         self.go_on_button.setEnabled(not elsewhere)
         self.go_on_button.setText(self.tr("Resume") if paused else self.tr("Resume training"))
-        self.stop_button.setVisible(running)
+        if can_follow:
+            self.go_on_button.setText(self.tr("Follow"))
+        self.stop_button.setVisible(running or self.trains_there)
         self.stop_button.setEnabled(not stopping)
         self.stop_button.setText(self.tr("Stopping…") if stopping else self.tr("Stop and keep"))
+        if running and not may_pause and not stopping:
+            self.stop_button.setText(self.tr("Cancel"))
         self.start_button.setVisible(not shows_run)
         self.start_button.setEnabled(not reason)
-        self.start_button.setText(
-            self.tr("Add to the queue") if session.training.is_running else self.tr("Start")
-        )
+        self.start_button.setText(self.tr("Add to the queue") if is_busy else self.tr("Start"))
         self.back_button.setVisible(self._at_form)
         self.try_button.setVisible(finished)
         self.copy_button.setEnabled(shows_run or not reason)
         waiting = self.tr("Another model is in training. It can start when that has ended.")
         queued = self.tr("It begins when the current training has ended, even if the window is closed.")
-        self.start_button.setToolTip(tip(reason or (queued if session.training.is_running else "")))
+        if host := self.setup.where.host:  # where nothing trains
+            queued = self.tr("It begins on {host} when the queue is free, even if the window is closed.")
+            queued = queued.format(host=host)
+        self.start_button.setToolTip(tip(reason or (queued if is_busy else "")))
         self.go_on_button.setToolTip(waiting if elsewhere else "")
-        self.run_card.controls.setVisible(running or can_resume)
+        self.run_card.controls.setVisible(running or can_resume or self.trains_there)
+        copying = session.hosts.copying
+        is_copied = copying is not None and copying.run_dir == self.run_dir
+        self.weights_button.setVisible(self.lacks_weights or is_copied)
+        self.weights_button.setEnabled(copying is None or is_copied)
+        self.weights_button.setText(self.tr("Cancel") if is_copied else self.tr("Download the weights"))
         self.new_button.setVisible(self.run_dir is not None and not running)
         self.run_card.form_button.setVisible(self.run_dir is not None)
         self.run_card.form_button.setText(
@@ -312,7 +368,8 @@ class TrainingPage(StatedPage[RunPageState]):
         )
         is_useful = finished and not self.is_useless
         set_role(self.try_button, "primary" if is_useful else "")
-        set_role(self.new_button, "primary" if not can_resume and not is_useful else "")
+        is_onwards = not can_resume and not can_follow and not is_useful
+        set_role(self.new_button, "primary" if is_onwards else "")
         if self.run_dir is not None:
             self._show_run_card(self.run_dir)
         self.show_cards()
@@ -334,12 +391,14 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def _show_run_card(self, run_dir: Path) -> None:
         card, state = self.run_card, self._outcome
-        if self.is_running:
-            state = self.session.training.state.state
-            card.progress.show_state(self.session.training.state)
+        training = self.session.training.state if self.is_running else None
+        if training is not None:
+            state = "running" if training.is_lost and training.state == "stopping" else training.state
+            card.progress.show_state(training)
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
         card.show_run(run_dir, self.tr("in training") if state == "running" else state_words(state))
+        card.show_place(*place_words(self.session.hosts, run_dir, self.host, training))
         card.show_facts(self.facts(self.run_config, self._started) if self.run_config is not None else [])
 
     def start(self) -> None:
@@ -349,26 +408,64 @@ class TrainingPage(StatedPage[RunPageState]):
         self.failure.hide()
         self.setup.clear_refusals()
         training = self.session.training
-        is_second = training.is_running
+        is_second = training.is_busy
         try:
-            (training.put_in_queue if is_second else training.start)(self.asked())
+            (training.put_in_queue if is_second else training.start)(self.asked(), self.setup.where.asked())
         except UserError as error:
             self.refuse_settings(error)
         else:
             if is_second:
                 said = self.tr("It is in the queue, and begins when the current training has ended.")
+                if host := self.setup.where.host:
+                    said = self.tr("It is in the queue, and begins on {host} when the queue is free.")
+                    said = said.format(host=host)
                 show = partial(self.session.show_page, "runs")
                 self.failure.show_text("fine", said, [(self.tr("Show the queue"), show)])
 
     def _go_on(self) -> None:
+        training = self.session.training
         if self.is_running:
-            self.session.training.go_on()
+            self._attempt(training.go_on)
         elif self.run_dir is not None:
             self.failure.hide()
-            try:
-                self.session.training.resume(self.run_dir)
-            except UserError as error:
-                self.refuse_settings(error)
+            self._with_host(partial(training.follow if self.can_follow else training.resume, self.run_dir))
+
+    def _stop(self) -> None:
+        """Stop the run and keep what it has learned; one that nobody listens to is followed to its end."""
+        if self.trains_there and self.run_dir is not None:
+            self._with_host(partial(self.session.stop_there, self.run_dir))
+        else:
+            self._attempt(self.session.training.stop)
+
+    def _copy_weights(self) -> None:
+        """Have what the run has learned come from where it was trained, or leave it there."""
+        hosts = self.session.hosts
+        if hosts.copying is not None:
+            hosts.cancel_copying()
+        elif self.run_dir is not None:
+            self.failure.hide()
+            self._with_host(partial(hosts.copy_weights, self.run_dir))
+
+    def _take_weights(self, run_dir: Path) -> None:
+        if run_dir == self.run_dir:
+            self._show_end(0.0)
+            self.refresh()
+
+    def _refuse_copying(self, run_dir: Path, error: BaseException) -> None:
+        if run_dir == self.run_dir:
+            self.refuse(error)
+
+    def _with_host(self, call: Callable[[str], object]) -> None:
+        """Have something done that may need to ask the run's host."""
+        assert self.run_dir is not None
+        when_allowed(self.run_dir, self, lambda host: self._attempt(partial(call, host)))
+
+    def _attempt(self, call: Callable[[], object]) -> None:
+        """Have something done with a run, or say why it cannot be."""
+        try:
+            call()
+        except UserError as error:
+            self.refuse_settings(error)
 
     # ---- the run that the page has
 
@@ -388,6 +485,9 @@ class TrainingPage(StatedPage[RunPageState]):
     def _take_run(self, run_dir: Path | None, outcome: str, config: Any) -> None:
         """Have this run, or none, and nothing more of the one before."""
         self.run_dir, self.run_config, self._outcome, self._at_form = run_dir, config, outcome, False
+        self.host = ""
+        if run_dir is not None:
+            self.host = self.session.training.state.host if self.is_running else host_of(run_dir)
         self._to_show = self._started = self._step = self._waiting = self._following = None
         self._said_running = False
         self._again.stop()
@@ -432,8 +532,8 @@ class TrainingPage(StatedPage[RunPageState]):
         self._feed(list(heard.events))
         if heard.has_more:
             self._look_again()
-        elif heard.state == "running":
-            if not self._said_running:
+        elif heard.state == "running" or self.is_running:
+            if not self._said_running and not self.is_running:
                 self._show_end(0.0)
                 self._said_running = True
             self._again.start()
@@ -467,11 +567,12 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def new_from_run(self) -> None:
         """Show the form with the settings of the run that is shown; nothing is started."""
-        config = self.run_config
+        config, host = self.run_config, self.host
         self.failure.hide()
         self.leave_run()
         if config is not None:
             self.setup.clear_refusals()
+            self.setup.where.choose(host)
             gone = self.take_settings(config)
             if gone:
                 text = self.tr("The settings are those of that run, but these no longer exist: {places}.")
@@ -489,15 +590,23 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def _hear(self, events: list[Event]) -> None:
         """Draw events; of a resumed run first those before it, which its files know."""
-        if not self.is_mine:
+        if not self.is_shown or self._following is not None:  # its files are read anyway
             return
-        for event in events:
-            if isinstance(event, Started) and event.first_step > 1:
+        for place, event in reversed(list(enumerate(events))):
+            if isinstance(event, Started) and self._continues(event):
+                if self.host:  # which is heard from its beginning, and cut back where it was resumed
+                    self.charts.clear()
+                    events = events[place:]
                 self._read_past(event.run_dir, event.first_step, self._past_heard)
+                break
         if self._waiting is not None:
             self._waiting += events
         else:
             self._feed(events)
+
+    def _continues(self, event: Started) -> bool:
+        """Whether a run begins where it was before, or once more."""
+        return event.first_step > 1 or (bool(self.host) and self._started is not None)
 
     def _past_heard(self) -> None:
         waiting, self._waiting = self._waiting, None
@@ -515,13 +624,15 @@ class TrainingPage(StatedPage[RunPageState]):
             return  # it is the window's to show
         if self._at_form:
             self.refuse(error)  # its fields are those of another run
-        else:
-            self.refuse_settings(error)
+            return
+        self.refuse_settings(error)
+        if self.session.training.state.contact is None:
+            self.setup.where.check_again()  # so that what is lacking there can be installed
 
     def _run_ended(self) -> None:
-        if self.is_mine:
+        if self.is_shown:
             training = self.session.training.state
-            self._outcome = training.outcome
+            self._outcome = "running" if training.outcome == LEFT else training.outcome
             step = training.step
             if step is None and not (self.run_dir and (self.run_dir / CONFIG).is_file()):
                 self.leave_run()  # refused or stopped before there was a run: the form says why
@@ -532,6 +643,8 @@ class TrainingPage(StatedPage[RunPageState]):
             self._show_end(
                 training.finished.seconds if training.finished else step.elapsed_s if step else 0.0
             )
+            if self._outcome == "running" and self.run_dir is not None:
+                self._follow(self.run_dir, (self.run_dir / METRICS).stat().st_size)
         self.refresh()
 
     def _leave_ended(self) -> None:
@@ -542,7 +655,9 @@ class TrainingPage(StatedPage[RunPageState]):
         if outcome == "failed":
             return  # why is said already
         template = self.tr("{name} is {state}.")
-        text = template.format(name=run_title(ended), state=state_words(outcome))
+        if outcome == "running":
+            template = self.tr("{name} continues on {host}.")
+        text = template.format(name=run_title(ended), state=state_words(outcome), host=host_of(ended))
         self.failure.show_text("note", text, [(self.tr("Show it"), partial(self.show_run, ended))])
 
     def _show_end(self, seconds: float) -> None:

@@ -6,7 +6,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.look.labels import ElidedLabel, label
-from app.words import decimal, duration, number, scientific, share, time_left, tr_engine, translate
+from app.words import (
+    decimal,
+    duration,
+    file_size,
+    number,
+    scientific,
+    share,
+    stage_words,
+    time_left,
+    translate,
+)
 from app.work.training_state import TrainingState
 from engine.events import Step
 
@@ -39,20 +49,31 @@ class RunProgress(QWidget):
 
     def show_state(self, state: TrainingState) -> None:
         """Show where the training job is."""
-        step, paused, stopping = state.step, state.state == "paused", state.state == "stopping"
+        step = state.step
+        paused, stopping = state.state == "paused", state.state == "stopping"
+        done, total, left = state.stage_done, state.stage_total, state.stage_remaining_s
+        is_moving = bool(state.host and total) and (step is None or state.is_copying)
+        self.pace.setText(
+            self.tr("{done} of {total}").format(done=file_size(done), total=file_size(total))
+            if is_moving
+            else ""
+        )
         if step is None or state.stage:
-            done, total = state.stage_done, state.stage_total
-            words = f"{tr_engine(state.stage)} {share(done / total, 0)}" if total else tr_engine(state.stage)
-            left = state.stage_remaining_s
+            words = stage_words(state.stage) or self._there_words(state)
+            words = f"{words} {share(done / total, 0)}" if total else words
             # else nobody knows how much of the run this is
-            self._show(words, done / total if total and left is not None else None, paused=paused)
+            is_known = total and (left is not None or is_moving)
+            self._show(words, done / total if is_known else None, paused=paused)
             self.left.setText(time_left(left) if left is not None and not paused else "")
             self.left.setToolTip("")
-        if step is not None:
+        if step is not None and not is_moving:
             self._show(step_words(step, state.num_steps), state.share, paused=paused)
-            if stopping:
+            if stopping and not state.is_lost:
                 self.where.setText(self.tr("Saving · {where}").format(where=self.where.text()))
-            self.left.setText("" if stopping or paused else time_left(step.remaining_s))
+            elif state.is_pausing and not paused:
+                self.where.setText(self.tr("Pausing · {where}").format(where=self.where.text()))
+            is_going = not (stopping or paused or state.is_lost)
+            self.left.setText(time_left(step.remaining_s) if is_going else "")
             self.left.setToolTip(self.tr("{time} so far").format(time=duration(step.elapsed_s)))
             self.pace.setText(
                 self.tr("{rate} tokens/s · learning rate {learning} · gradient {gradient}").format(
@@ -61,9 +82,15 @@ class RunProgress(QWidget):
                     gradient=decimal(step.gradient_norm, 2),
                 )
             )
-        else:
-            self.pace.setText("")
         self.pace.show()
+
+    def _there_words(self, state: TrainingState) -> str:
+        """Return what a run does on another computer before its first step."""
+        if state.contact is None or state.is_lost:
+            return ""
+        if state.contact.state == "waiting":
+            return self.tr("Waiting to begin")
+        return self.tr("Preparing")
 
     def show_end(self, step: Step | None, num_steps: int, outcome: str) -> None:
         """Show where a run has ended."""

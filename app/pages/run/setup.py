@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import words
 from app.form.form import SettingsForm
 from app.look.labels import label, set_or_hide
 from app.look.widgets import SETTINGS_WIDTH, Card
+from app.pages.run.where import WhereChooser
 from app.session import Session
 from engine.errors import ConfigError, UserError
 
@@ -35,10 +37,12 @@ class SetupCard(Card):
         self.setFixedWidth(SETTINGS_WIDTH)
         self._session = session
         self.form = form
+        self.where = WhereChooser(session, self)
         self.refusal: UserError | None = None  # of the settings as they stand
         self.prediction = label("", "muted", wrap=True, name=prediction)
         self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
         self._timer.timeout.connect(self.check)
+        self.where.changed.connect(self._timer.start)
 
     def config(self) -> Any:
         """Return the settings as they stand. Raises: ConfigError naming the field that is refused."""
@@ -63,6 +67,10 @@ class SetupCard(Card):
     def set_values(self, values: dict[str, Any]) -> None:
         """Show these settings as if a person had chosen them."""
         raise NotImplementedError
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.where.fill()  # what ssh knows may have changed
 
     def check(self) -> None:
         """Look at the settings anew: say what follows from them, or what is refused."""

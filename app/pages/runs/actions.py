@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app import words
 from app.look.files import ask_folder, ask_save
 from app.pages.export.dialog import export_model
+from app.pages.run.allowing import when_allowed
 from app.pages.run.state import RunPageState
 from app.pages.runs import requests
 from app.pages.runs.dialogs import MarksDialog, bin_dialog, slim_dialog
@@ -29,7 +30,9 @@ from app.session import Session
 from app.work.worker import Channel
 from engine.commands.command_line import finetune_command
 from engine.commands.language import pretrain_command
+from engine.commands.remote import where_words
 from engine.errors import UserError
+from engine.remote.record import is_followed
 from engine.runs.facts import RunFacts
 from engine.runs.groups import ScoreColumn
 from engine.runs.slim import spare
@@ -72,13 +75,14 @@ class RunActions(QObject):
         can_resume = (
             only is not None
             and only.state in ENDED
-            and not self.session.training.is_running
-            and (Path(only.path) / CHECKPOINTS).is_dir()
+            and not self.session.training.is_busy
+            and (bool(only.host) or (Path(only.path) / CHECKPOINTS).is_dir())
         )
         entries: list[tuple[str, Callable[[], object], bool, str]] = [
             (self.tr("Open"), self.open, only is not None or len(rows) == 1, "Return"),
             (self._naming_words(), self.rename, self.line is not None, "F2"),
             (self.tr("Resume"), self.resume, can_resume, ""),
+            *(self._actions_there(only) if only is not None and only.host else ()),
             (self.tr("Repeat with more seeds…"), self.repeat, bool(rows), ""),
             (self.tr("Sweep settings…"), partial(self.sweep, GRID), len(rows) == 1, ""),
             (self.tr("Show folder"), self.show_folder, len(rows) == 1, ""),
@@ -95,6 +99,58 @@ class RunActions(QObject):
                 action.setShortcutVisibleInContextMenu(True)
         menu.aboutToHide.connect(menu.deleteLater)
         return menu
+
+    def _actions_there(self, run: RunFacts) -> list[tuple[str, Callable[[], object], bool, str]]:
+        """Return what can be done with a run of another computer beyond that with any other."""
+        is_running = run.state == "running"
+        may_follow = is_running and not is_followed(Path(run.path)) and not self.session.training.is_busy
+        may_copy = self.lacks_weights(run) and self.session.hosts.copying is None
+        return [
+            (self.tr("Follow"), partial(self.follow, run), may_follow, ""),
+            (self.tr("Stop and keep"), partial(self.stop, run), is_running, ""),
+            (self.tr("Download the weights"), partial(self.copy_weights, run), may_copy, ""),
+        ]
+
+    def lacks_weights(self, run: RunFacts) -> bool:
+        """Whether what a run has learned is on another computer only."""
+        has_ended = run.state in ("finished", "stopped")
+        return bool(run.host) and has_ended and not (Path(run.path) / MODEL / "config.json").is_file()
+
+    def follow(self, run: RunFacts) -> None:
+        """Watch a run that trains on another computer, on its page."""
+        path = Path(run.path)
+
+        def follow(host: str) -> None:
+            if self._attempt(partial(self.session.training.follow, path, host)):
+                self._lead_to(run, RunPageState(path))
+
+        when_allowed(path, self._page, follow)
+
+    def stop(self, run: RunFacts) -> None:
+        """Stop a run that trains on another computer."""
+        training, path = self.session.training, Path(run.path)
+
+        def stop(host: str) -> None:
+            is_own = training.is_running and training.run_dir == path
+            if self._attempt(training.stop if is_own else partial(self.session.stop_there, path, host)):
+                self.done.emit(self.tr("{host} was asked to stop it.").format(host=run.host))
+
+        when_allowed(path, self._page, stop)
+
+    def copy_weights(self, run: RunFacts) -> None:
+        """Have what a run has learned come from where it was trained."""
+        path = Path(run.path)
+        copying = partial(self.session.hosts.copy_weights, path)
+        when_allowed(path, self._page, lambda host: self._attempt(partial(copying, host)))
+
+    def _attempt(self, call: Callable[[], object]) -> bool:
+        """Do something; whether it could be is returned, and why not is told."""
+        try:
+            call()
+        except UserError as error:
+            self.refused.emit(error)
+            return False
+        return True
 
     def _naming_words(self) -> str:
         """Return what naming is called: of which line, where several are chosen."""
@@ -203,12 +259,13 @@ class RunActions(QObject):
         runs = self.runs
         if len(runs) != 1:
             return
-        try:
-            self.session.training.resume(Path(runs[0].path))
-        except UserError as error:
-            self.refused.emit(error)
-            return
-        self._lead_to(runs[0])
+        path = Path(runs[0].path)
+
+        def resume(host: str) -> None:
+            if self._attempt(partial(self.session.training.resume, path, host)):
+                self._lead_to(runs[0])
+
+        when_allowed(path, self._page, resume)
 
     def repeat(self) -> None:
         """Ask how many seeds the chosen lines are to have."""
@@ -223,14 +280,14 @@ class RunActions(QObject):
             self.refused.emit(error)
             return
         if rows:
-            dialog = SweepDialog(rows, configs, kind, self._page)
+            dialog = SweepDialog(rows, configs, kind, self._page, hosts=self.session.hosts.names())
             dialog.wanted.connect(self._put_into_queue)
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
 
     def _put_into_queue(self, wanted: list[SweepRuns]) -> None:
         for one in wanted:
-            self.session.queue.add(one.configs, one.name, halving=one.halving)
+            self.session.queue.add(one.configs, one.name, halving=one.halving, on=one.host)
 
     def export_menu(self, plot: Figure) -> QMenu:
         """Return the menu of what can be taken along. Args: plot: the curves."""
@@ -335,10 +392,11 @@ class RunActions(QObject):
             for one in self.chosen:
                 config = read_config(Path(one.facts.path))
                 place = new_run_dir(self.session.runs.root, name_of(one.runs))
+                where = where_words(one.facts.host)
                 if isinstance(config, PretrainConfig):
-                    lines.append(pretrain_command(config, place))
+                    lines.append(pretrain_command(config, place, where))
                 else:
-                    lines.append(finetune_command(config, place))
+                    lines.append(finetune_command(config, place, where))
         except UserError as error:
             self.refused.emit(error)
             return ""

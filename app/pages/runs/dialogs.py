@@ -11,13 +11,12 @@ from app import words
 from app.look.inputs import LineEdit, TextEdit
 from app.look.labels import label
 from app.look.layout import column, dialog_buttons, form_rows
-from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, leave_room, named
+from app.look.sure_dialog import SureDialog
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named
 from app.pages.runs.rows import RunRow
 from app.words import translate
 from engine.runs.facts import RunFacts
 from engine.runs.marks import LONGEST_NAME, tags_in
-
-MOST_NAMED = 6  # runs that are named before they go
 
 
 class MarksDialog(QDialog):
@@ -67,39 +66,6 @@ class MarksDialog(QDialog):
         self.accept()
 
 
-class SureDialog(QDialog):
-    """Asks whether something is to be done to runs; to leave them as they are is what Return does.
-
-    Args: name: of the object, which its label and button are named after. action: what the button says.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        title: str,
-        said: str,
-        titles: Sequence[str],
-        action: str,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self.setObjectName(f"{name}_dialog")
-        self.setWindowTitle(title)
-        self.setMinimumWidth(460)
-        parts: list[QWidget] = [label(said, wrap=True, name=f"{name}_text")]
-        if len(titles) > 1:
-            shown = [*titles[:MOST_NAMED], *(["…"] if len(titles) > MOST_NAMED else [])]
-            parts.append(label("\n".join(shown), "muted", wrap=True))
-        go, cancel = button(action, name=f"{name}_go"), button(self.tr("Cancel"), "primary")
-        go.clicked.connect(self.accept)
-        cancel.clicked.connect(self.reject)
-        buttons = dialog_buttons(accept=go, reject=cancel)
-        column(*parts, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
-        cancel.setDefault(True)
-        cancel.setFocus()
-        leave_room(self)
-
-
 def slim_dialog(runs: Sequence[RunFacts], titles: Sequence[str], size: int, parent: QWidget) -> SureDialog:
     """Return what asks whether checkpoints are deleted. Args: size: bytes that this sets free."""
     title, stopped = translate("runs", "Delete checkpoints"), sum(facts.state == "stopped" for facts in runs)
@@ -132,5 +98,11 @@ def bin_dialog(runs: Sequence[RunFacts], titles: Sequence[str], parent: QWidget)
         text = translate("runs", "Move the run “{name}” to the bin? It takes {size}, including its model.")
     size = words.file_size(sum(facts.size for facts in runs))
     said = text.format(name=titles[0], count=words.number(len(runs)), size=size)
+    there = list(dict.fromkeys(facts.host for facts in runs if facts.host and facts.state == "running"))
+    if there:
+        more = translate(
+            "runs", "What is in training on {hosts} continues there, and can no longer be followed."
+        )
+        said = words.sentences([said, more.format(hosts=words.listed(there))])
     title, action = translate("runs", "Move to the bin"), translate("runs", "Move to the bin")
     return SureDialog("bin", title, said, titles, action, parent)

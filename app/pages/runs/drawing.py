@@ -181,13 +181,14 @@ class RunsDrawing(QStyledItemDelegate):
 
     def _paint_state(self, painter: QPainter, area: QRectF, row: RunRow) -> None:
         """Paint where a run is, or where it ended and why."""
-        level, said = state_line(row.facts, self._runs.state.measure.split)
+        level, said = state_line(row.facts, self._runs.state.measure.split, row.heard)
         colors = theme.current()
         left = area.left() + 10
         if level != "note":
             theme.icon(level, level).paint(painter, QRect(int(left), int(area.center().y()) - 8, 16, 16))
             left += 22
-        if row.facts.state == "running" and row.facts.num_steps:
+        is_lost = row.heard is not None and not row.heard.is_connected  # since when needs the room
+        if row.facts.state == "running" and row.facts.num_steps and not is_lost:
             bar = QRectF(left, area.center().y() - 2, 48, 4)
             painter.fillRect(bar, colors.color("track"))
             share = min(1.0, row.facts.step / row.facts.num_steps)

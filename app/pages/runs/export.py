@@ -18,7 +18,7 @@ from engine.text.table import write_csv
 def write_table(path: Path, shown: RunRows, measure: ScoreColumn) -> Path:
     """Write the runs of a table, each with the settings that vary; return the path. Raises: UserError."""
     header = ["name", "data", "model", *shown.settings, "seed", "metric", "score", "low", "high", "rows"]
-    header += ["seconds", "bytes", "state", "why", "tags", "note", "folder"]
+    header += ["seconds", "bytes", "state", "why", "tags", "note", "folder", "host"]
     rows = []
     for row in (one for one in shown.rows if not one.is_seed):
         for facts in row.runs:
@@ -38,6 +38,7 @@ def write_table(path: Path, shown: RunRows, measure: ScoreColumn) -> Path:
                     ", ".join(facts.tags),
                     facts.note,
                     facts.folder,
+                    facts.host,
                 ]
             )
     cells = [["" if cell is None else cell for cell in row] for row in rows]

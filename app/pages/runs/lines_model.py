@@ -27,10 +27,10 @@ from app.pages.runs.rows import (
 )
 from app.pages.runs.state import RunsState
 from app.plots.interval import IntervalScale
-from engine.runs.facts import RunFacts
 
 Index = QModelIndex | QPersistentModelIndex
 TICK, NAME, PICTURE, SCORE, SPREAD = "tick", "name", "picture", "score", "spread"
+WHERE = "where"  # of lines that were not all trained here
 METRIC, STATE = "metric", "state"  # of lines that are not all measured alike, or not all trained to the end
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -51,7 +51,8 @@ class RunsModel(QAbstractTableModel):
         self.shown, self.state = shown, state
         metric, ended = (METRIC,) if len(shown.metrics) > 1 else (), (STATE,) if shown.has_ended_early else ()
         measured = (*metric, PICTURE, SCORE, SPREAD, *ended)
-        self.columns = (TICK, NAME, *shown.settings, "seeds", *measured, "time", "size", "when")
+        where = (WHERE,) if shown.has_hosts else ()
+        self.columns = (TICK, NAME, *shown.settings, *where, "seeds", *measured, "time", "size", "when")
         found = [row.reached for row in shown.rows if row.reached is not None]
         self._scales = {
             metric: IntervalScale.over(
@@ -98,7 +99,11 @@ class RunsModel(QAbstractTableModel):
         if column == NAME:
             return row.name
         if column == PICTURE:
-            return "" if row.reached is not None else state_line(row.facts, self.state.measure.split)[1]
+            return (
+                ""
+                if row.reached is not None
+                else state_line(row.facts, self.state.measure.split, row.heard)[1]
+            )
         said = cell_words(row, column)
         if column == SCORE and METRIC in self.columns and row.reached and words.is_share(row.reached.metric):
             return self.tr("{score} %").format(score=said)
@@ -111,9 +116,9 @@ class RunsModel(QAbstractTableModel):
         if column in (PICTURE, SCORE, SPREAD) and row.reached is not None:
             return self.score_tip(row)
         if column == PICTURE:
-            return state_line(facts, self.state.measure.split)[1]
+            return state_line(facts, self.state.measure.split, row.heard)[1]
         if column == STATE:
-            return self._ended_tip(facts)
+            return self._ended_tip(row)
         if column == "when":
             return moment_words(max(one.began for one in row.runs))
         if column in self.shown.settings:
@@ -140,11 +145,12 @@ class RunsModel(QAbstractTableModel):
             each = words.listed(score_words(found.metric, value) for value in found.values)
             text = self.tr("by seed: {each}; ± is their standard deviation")
             parts.append(text.format(each=each))
-        return "\n".join([*parts, *filter(None, [self._ended_tip(row.facts)])])
+        return "\n".join([*parts, *filter(None, [self._ended_tip(row)])])
 
-    def _ended_tip(self, facts: RunFacts) -> str:
+    def _ended_tip(self, row: RunRow) -> str:
         """Return how far a run with a score has come, and what was not measured of it."""
-        parts = [ended_words(facts), untested_words(facts)]
+        facts = row.facts
+        parts = [ended_words(facts, row.heard), untested_words(facts)]
         if facts.state not in ("finished", "running"):
             parts.append(why_words(facts))
         return PART.join(filter(None, parts))

@@ -6,7 +6,7 @@ answers are read only of what is ticked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from app.pages.runs.requests import (
     CurveLine,
     CurveRequest,
     CurveStore,
+    ReadRuns,
     compare,
     draw_curves,
     read_runs,
@@ -43,11 +44,14 @@ from app.pages.runs.state import RunsState
 from app.pages.runs.table import RunsTable
 from app.pages.stated_page import StatedPage
 from app.session import Session
+from app.work.hosts import copying_words
 from app.work.text_filter import DIFFER, ONE, Filter
+from app.work.titles import run_title
 from app.work.worker import Channel
 from engine.errors import RunError, marked
 from engine.events import Event, Progress
 from engine.questions.labelled import LabelledTexts
+from engine.remote.contact import Contact
 from engine.runs.facts import RunFacts
 from engine.runs.groups import ListedRun, ScoreColumn, measures_of, pair_of
 from engine.train.run.runs import MODEL
@@ -70,8 +74,9 @@ class RunsPage(StatedPage[RunsState]):
         self.session = session
         self._state = RunsState()
         self.runs: tuple[ListedRun, ...] = ()
+        self._heard: Mapping[str, Contact] = {}  # of runs of other computers, by their paths
         self.shown = RunRows()
-        self._is_read = False
+        self._is_read = self._is_copying = False
         self._store = CurveStore()
         quick, files = session.workers.quick, session.workers.files
         self._listing = Channel(self, quick)
@@ -177,6 +182,9 @@ class RunsPage(StatedPage[RunsState]):
         self.export_button.clicked.connect(self._show_export_menu)
         self.repeat_button.clicked.connect(partial(self._do, acting.repeat, ticked_first=True))
         session.queue.changed.connect(self.refresh)
+        session.hosts.copying_changed.connect(self._show_copying)
+        session.hosts.copied.connect(self._tell_copied)
+        session.hosts.refused.connect(lambda _run_dir, error: self.refuse(error))
         QShortcut(QKeySequence(Qt.Key.Key_Slash), self, self.search.setFocus)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self.search.setFocus)
 
@@ -214,13 +222,14 @@ class RunsPage(StatedPage[RunsState]):
             done, total = words.number(event.done), words.number(event.total)
             self.views.show_asking(text.format(done=done, total=total))
 
-    def _take_runs(self, runs: tuple[ListedRun, ...]) -> None:
-        if runs != self.runs or not self._is_read:
-            self.runs, self._is_read = runs, True
+    def _take_runs(self, read: ReadRuns) -> None:
+        runs = read.runs
+        if (runs, read.heard) != (self.runs, self._heard) or not self._is_read:
+            self.runs, self._heard, self._is_read = runs, read.heard, True
             self._fill_boxes()
             self._show()
         under_way = [run.facts for run in runs if run.facts.state == "running"]
-        self._show_elsewhere(under_way)
+        self._show_elsewhere([facts for facts in under_way if not facts.host])
         self.take_up()
         if self.isVisible() and under_way:
             self._again.start()
@@ -333,7 +342,7 @@ class RunsPage(StatedPage[RunsState]):
 
     def _show(self) -> None:
         """Show the table as it is looked at, and what is ticked in it."""
-        self.shown = shown(self.runs, self.state)
+        self.shown = shown(self.runs, self.state, self._heard)
         self._state = self.state.keep({one.key for one in self.shown.rows})
         self.table.put(self.shown, self.state)
         self.filters.setVisible(bool(self.runs))
@@ -423,8 +432,31 @@ class RunsPage(StatedPage[RunsState]):
         if all((one / "config.json").is_file() for one in (model, other)):
             texts, one_right = LabelledTexts(part=self.state.measure.split), Filter(DIFFER, (ONE,))
             self.session.show_page("evaluate", EvaluateState(model, texts, Listing((one_right,)), other))
+        elif there := next((one for one in (first, second) if self.acting.lacks_weights(one)), None):
+            self._offer_weights(there)
         else:
             self.refuse(RunError(marked("engine", "One of the two runs left no model to ask.")))
+
+    def _offer_weights(self, facts: RunFacts) -> None:
+        """Say that what a run has learned is on another computer, and offer to have it come."""
+        text = self.tr("What {name} learned is still on {host} only.")
+        call = partial(self.acting.copy_weights, facts)
+        said = text.format(name=name_of([facts]), host=facts.host)
+        self.banner.show_text("look", said, [(self.tr("Download the weights"), call)])
+
+    def _show_copying(self) -> None:
+        """Say how far weights on their way are."""
+        copying = self.session.hosts.copying
+        if copying is not None:
+            actions = [(self.tr("Cancel"), self.session.hosts.cancel_copying)]
+            if self._is_copying:
+                self.banner.change_text(copying_words(copying))
+            else:
+                self.banner.show_text("note", copying_words(copying), actions, closable=False)
+        elif self._is_copying:
+            self.banner.hide()
+            self.refresh()
+        self._is_copying = copying is not None
 
     # what can be done
 
@@ -476,10 +508,15 @@ class RunsPage(StatedPage[RunsState]):
         else:
             self.acting.open_row(row)
 
+    def _tell_copied(self, run_dir: Path) -> None:
+        self._tell(self.tr("What {name} learned is here.").format(name=run_title(run_dir)))
+
     def _tell(self, text: str) -> None:
+        self._is_copying = False  # the banner says something else
         self.banner.show_text("fine", text)
 
     def refuse(self, error: BaseException) -> None:
         """Say in place why something cannot be shown or done."""
         self._to_show = None
+        self._is_copying = False
         self.banner.show_text("look", words.say_error(error))

@@ -90,10 +90,11 @@ class QueueDialog(QDialog):
 
     def _show(self) -> None:
         jobs = self._queue.state.jobs
-        heads = (self.tr("run"), self.tr("seed"), self.tr("state"), self.tr("why"))
+        where = (self.tr("where"),) if any(job.on for job in jobs) else ()
+        heads = (self.tr("run"), self.tr("seed"), *where, self.tr("state"), self.tr("why"))
         if self._cells.rowCount() != len(jobs):
             self._cells.set_rows(heads, len(jobs), self._cell)
-            for at, width in enumerate((200, 70, 110)):
+            for at, width in enumerate((200, 70, *(110 for _ in where), 110)):
                 self.table.setColumnWidth(at, width)
         for at in range(len(heads)):
             self._cells.touch(at)
@@ -104,7 +105,9 @@ class QueueDialog(QDialog):
         if place >= len(jobs):
             return ""
         job = jobs[place]
-        return (job.name, job.seed, job_state_words(job), job_why_words(job))[at]
+        where = (job.on or self.tr("here"),) if any(one.on for one in jobs) else ()
+        cells: tuple[str, ...] = (job.name, job.seed, *where, job_state_words(job), job_why_words(job))
+        return cells[at]
 
     def _current(self) -> QueueJob | None:
         rows = self.table.selectionModel().selectedRows()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from app.words import translate
 from app.work.later import later
 from engine.errors import UserError, marked
 from engine.events import Event
+from engine.remote.contact import Contact
+from engine.remote.record import last_contact
 from engine.runs.curves import SCORE, Curves, RunCurve, band_of, read_curves
 from engine.runs.facts import RunFacts, stamp_of
 from engine.runs.groups import ListedRun, ScoreColumn, listed
@@ -71,9 +73,23 @@ class CurveStore:
         return found
 
 
-def read_runs(root: Path) -> Generator[Event, None, tuple[ListedRun, ...]]:
+@dataclass(frozen=True, slots=True)
+class ReadRuns:
+    """All runs under a root. heard: how those stand that train on other computers, by their paths."""
+
+    runs: tuple[ListedRun, ...] = ()
+    heard: Mapping[str, Contact] = field(default_factory=dict)
+
+
+def read_runs(root: Path) -> Generator[Event, None, ReadRuns]:
     """Return all runs under a root."""
-    return listed((yield from index_of(root)))
+    runs, heard = listed((yield from index_of(root))), dict[str, Contact]()
+    for run in runs:
+        contact = last_contact(Path(run.facts.path)) if run.facts.host else None
+        if contact is not None and run.facts.state == "running":
+            # one that is heard now is the same a moment later
+            heard[run.facts.path] = replace(contact, since=0.0) if contact.is_connected else contact
+    return ReadRuns(runs, heard)
 
 
 def draw_curves(

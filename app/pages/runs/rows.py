@@ -6,8 +6,8 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from app.pages.runs.state import RunsState
 from app.pages.tasks.known import VIEWS, views_of
 from app.words import translate
 from app.work.titles import model_title
+from engine.remote.contact import Contact
 from engine.runs.facts import CROSS_VALIDATION, RunFacts
 from engine.runs.groups import GroupScore, ListedRun, ScoreColumn, commonest, reached, score_of, varied
 
@@ -29,7 +30,10 @@ _STAMP = re.compile(r"^\d{8}-\d{6}-(?=.)")  # with which the names of run folder
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A line: a run, or runs of the same settings. odd: the columns in which it is unlike most."""
+    """A line: a run, or runs of the same settings. odd: the columns in which it is unlike most.
+
+    heard: of one that trains on another computer, how it stands.
+    """
 
     key: str
     name: str
@@ -40,6 +44,7 @@ class RunRow:
     is_group: bool = False
     is_open: bool = False
     is_seed: bool = False  # one of a group that is unfolded
+    heard: Contact | None = None
 
     @property
     def facts(self) -> RunFacts:
@@ -60,13 +65,21 @@ class RunRows:
     metrics: tuple[str, ...] = ()
 
     @property
+    def has_hosts(self) -> bool:
+        """Whether a run was trained on another computer."""
+        return any(facts.host for row in self.rows for facts in row.runs)
+
+    @property
     def has_ended_early(self) -> bool:
         """Whether a line with a score has no whole training behind it."""
         return any(row.reached is not None and row.facts.state != "finished" for row in self.rows)
 
 
-def shown(runs: Sequence[ListedRun], state: RunsState) -> RunRows:
-    """Return the table of those runs that a person looks at."""
+def shown(runs: Sequence[ListedRun], state: RunsState, heard: Mapping[str, Contact] | None = None) -> RunRows:
+    """Return the table of those runs that a person looks at.
+
+    Args: heard: how those stand that train on other computers, by their paths.
+    """
     found = [run for run in runs if is_wanted(run.facts, state)]
     all_facts = [run.facts for run in found]
     columns = tuple(varied(all_facts))
@@ -77,6 +90,7 @@ def shown(runs: Sequence[ListedRun], state: RunsState) -> RunRows:
         else [(run.facts.folder, [run.facts]) for run in found]
     )
     rows = [_row(key, members, columns, usual, state) for key, members in lines]
+    rows = [replace(row, heard=(heard or {}).get(row.facts.path)) for row in rows]
     rows.sort(key=lambda row: row.name.casefold())
     rows.sort(key=lambda row: _order(row, state), reverse=state.is_descending)
     times = Counter(row.reached.metric for row in rows if row.reached is not None)
@@ -100,7 +114,8 @@ def is_wanted(facts: RunFacts, state: RunsState) -> bool:
     sought = state.search.casefold().split()
     if not sought:
         return True
-    places = (facts.name, facts.note, *facts.tags, facts.folder, data_name(facts), model_name(facts.model))
+    own = (facts.name, facts.note, *facts.tags, facts.folder, facts.host)
+    places = (*own, data_name(facts), model_name(facts.model))
     text = "\n".join((*places, facts.task, facts.state, facts.why)).casefold()
     return all(word in text for word in sought)
 
@@ -137,6 +152,9 @@ def cell_words(row: RunRow, column: str) -> str:
         return row.name
     if column == "seeds":
         return row.seeds
+    if column == "where":
+        named = dict.fromkeys(facts.host or translate("runs", "here") for facts in row.runs)
+        return words.listed(named)
     if column == "time":
         seconds = [facts.seconds for facts in row.runs if facts.seconds is not None]
         return clock(sum(seconds) / len(seconds)) if seconds else ""
@@ -149,7 +167,7 @@ def cell_words(row: RunRow, column: str) -> str:
     if column == "metric":
         return "" if found is None else metric_words(found.metric)
     if column == "state":
-        return "" if found is None else ended_words(row.facts)
+        return "" if found is None else ended_words(row.facts, row.heard)
     if column == "spread":
         return "" if found is None or found.spread is None else f"± {score_words(found.metric, found.spread)}"
     return "" if row.is_seed else setting_words(column, row.facts.settings.get(column))
@@ -160,7 +178,7 @@ def _order(row: RunRow, state: RunsState) -> tuple[int, Any]:
     column = state.sort
     if column == "score":
         return (0, 0.0) if row.reached is None else (1, row.reached.mean)
-    if column in ("name", "metric", "state"):
+    if column in ("name", "metric", "state", "where"):
         return 1, cell_words(row, column).casefold()
     if column == "seeds":
         return 1, len(row.runs) if state.is_grouped else row.facts.seed
@@ -187,15 +205,29 @@ def name_of(members: Sequence[RunFacts]) -> str:
     return f"{_STAMP.sub('', outer)}/{name}" if outer else name
 
 
-def ended_words(facts: RunFacts) -> str:
+def ended_words(facts: RunFacts, heard: Contact | None = None) -> str:
     """Return where a run with a score is, or where it ended; "" of one that was trained to its end."""
     if facts.state == "finished":
         return ""
-    values = {"state": state_words(facts.state), "step": words.number(facts.step)}
-    if not facts.num_steps:
-        return translate("runs", "{state} at step {step}").format(**values)
+    state = facts.state if heard is None else heard.state
+    values = {"state": state_words(state), "step": words.number(facts.step)}
     text = translate("runs", "{state} at step {step} of {total}")
-    return text.format(**values, total=words.number(facts.num_steps))
+    if not facts.num_steps:
+        text = translate("runs", "{state} at step {step}")
+    said = text.format(**values, total=words.number(facts.num_steps))
+    return PART.join(filter(None, [said, heard_words(heard)]))
+
+
+def heard_words(heard: Contact | None) -> str:
+    """Return since when a run of another computer is not heard; "" of one that is, and of one of this one."""
+    if heard is None or heard.is_connected:
+        return ""
+    moment = words.day(heard.since)
+    clock_time = time.strftime("%H:%M", time.localtime(heard.since))
+    text = translate("runs", "not connected since {time}")
+    if words.day(time.time()) != moment:
+        text = translate("runs", "not connected since {day}, {time}")
+    return text.format(time=clock_time, day=moment)
 
 
 def untested_words(facts: RunFacts) -> str:
@@ -205,17 +237,19 @@ def untested_words(facts: RunFacts) -> str:
     return ""
 
 
-def state_line(facts: RunFacts, split: str = "validation") -> tuple[str, str]:
+def state_line(facts: RunFacts, split: str = "validation", heard: Contact | None = None) -> tuple[str, str]:
     """Return (level, words) of a run that has no score: where it is, or where it ended and why.
 
-    Args: split: the part of the data whose score is looked for.
+    Args: split: the part of the data whose score is looked for. heard: of a run of another computer.
     """
-    values = {"state": state_words(facts.state), "step": words.number(facts.step)}
+    state = facts.state if heard is None else heard.state
+    values = {"state": state_words(state), "step": words.number(facts.step)}
     if facts.state == "running":
+        text = translate("runs", "{state}: step {step}")
         if facts.num_steps:
             text = translate("runs", "{state}: step {step} of {total}")
-            return "note", text.format(**values, total=words.number(facts.num_steps))
-        return "note", translate("runs", "{state}: step {step}").format(**values)
+        said = text.format(**values, total=words.number(facts.num_steps))
+        return "note", PART.join(filter(None, [heard_words(heard), said]))
     why = why_words(facts)
     if split == "test" and facts.score() is not None:
         if not untested_words(facts):
@@ -263,6 +297,7 @@ def column_words(name: str) -> str:
         "when": translate("runs", "when"),
         "metric": translate("runs", "measured by"),
         "state": translate("runs", "state"),
+        "where": translate("runs", "where"),
     }
     if name in known:
         return known[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QStackedWidget, QWidget
@@ -14,7 +14,7 @@ from app.look.inputs import LineEdit, SpinBox
 from app.look.labels import label
 from app.look.layout import STRETCH, column, dialog_buttons, form_rows, row
 from app.look.segmented_buttons import SegmentedButtons
-from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, named, tidy_spin
+from app.look.widgets import CARD_Y, DIALOG_MARGINS, button, holder, named, tidy_spin
 from app.pages.runs.rows import RunRow, column_words, setting_words
 from engine.errors import UserError
 from engine.runs.sweep import drawn, grid, repeated, seeds_for
@@ -32,11 +32,12 @@ USUAL_SEEDS, MOST_SEEDS, MOST_DRAWN = 5, 50, 200
 
 @dataclass(frozen=True, slots=True)
 class SweepRuns:
-    """Runs to be made of one line."""
+    """Runs to be made of one line. host: that trains them; "": this computer."""
 
     name: str
     configs: tuple[AnyConfig, ...]
     halving: bool = False
+    host: str = ""
 
 
 class SweepDialog(QDialog):
@@ -50,8 +51,10 @@ class SweepDialog(QDialog):
         configs: Sequence[AnyConfig],
         kind: str = SEEDS,
         parent: QWidget | None = None,
+        *,
+        hosts: Sequence[str] = (),
     ) -> None:
-        """Args: configs: the settings of each line's first run."""
+        """Args: configs: the settings of each line's first run. hosts: other computers that can train."""
         super().__init__(parent)
         self.setObjectName("sweep_dialog")
         self.setWindowTitle(self.tr("Repeat with more seeds, or sweep"))
@@ -72,13 +75,23 @@ class SweepDialog(QDialog):
         self.pages = QStackedWidget()
         self.pages.addWidget(self._seed_page())
         self.pages.addWidget(self._value_page())
+        self.where = ChoiceBox("sweep_where", self.tr("Where"))
+        self.where.addItem(self.tr("This computer"), "")
+        there = list(dict.fromkeys(facts.host for one in self._rows for facts in one.runs))
+        for host in dict.fromkeys(filter(None, [*there, *hosts])):
+            self.where.add_choice(host, host)
+        self.where.choose(there[0] if len(there) == 1 else "", or_first=True)
+        where = holder(form_rows((self.tr("Where"), self.where)))
+        if self.where.count() == 1:
+            where.hide()
         self.said = label("", wrap=True, name="sweep_said")
         self.go = button(self.tr("Add to the queue"), "primary", name="sweep_go")
         cancel = button(self.tr("Cancel"))
         self.go.clicked.connect(self._send)
         cancel.clicked.connect(self.reject)
         buttons = dialog_buttons(accept=self.go, reject=cancel)
-        column(self.kind, self.pages, self.said, buttons, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
+        parts = (self.kind, self.pages, where, self.said, buttons)
+        column(*parts, gap=CARD_Y, margins=DIALOG_MARGINS, parent=self)
         self.kind.chosen.connect(self._count)
         self.kind.set_current(kind)
         self._count()
@@ -205,5 +218,6 @@ class SweepDialog(QDialog):
         return [SweepRuns(f"{line.name}, {names}", tuple(made), self.halving.isChecked() and len(made) > 2)]
 
     def _send(self) -> None:
-        self.wanted.emit([one for one in self._found() if one.configs])
+        host = str(self.where.currentData())
+        self.wanted.emit([replace(one, host=host) for one in self._found() if one.configs])
         self.accept()

@@ -167,7 +167,7 @@ def test_a_second_training_has_the_chain_wait_in_the_queue(
     queued = list[Any]()
     training = page.session.training
     monkeypatch.setattr(type(training), "is_running", property(lambda _: True))
-    monkeypatch.setattr(training, "put_in_queue", queued.append)
+    monkeypatch.setattr(training, "put_in_queue", lambda config, _host: queued.append(config))
     page.refresh()
     assert hand.find("start").text() == "Add to the queue" and hand.find("start").isEnabled()
     hand.click("start")

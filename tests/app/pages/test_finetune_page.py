@@ -678,7 +678,7 @@ def test_a_second_run_is_queued_from_the_form_while_one_goes(
     run = InventedRun(FIVE, num_steps=30, hold_at=13)
     page = begin(run)
     queued: list[Any] = []
-    monkeypatch.setattr(page.session.queue, "add", lambda configs, name: queued.append((configs, name)))
+    monkeypatch.setattr(page.session.queue, "add", lambda configs, name, on: queued.append((configs, name)))
     hand.click("back_to_form")
     assert hand.shown("setup_card", "run_card", "start", "show_running") == [
         "setup_card", "start", "show_running",

@@ -82,7 +82,7 @@ def test_a_run_shows_each_method_as_it_is_judged_and_the_same_after_reopening(
     assert page.session.wait_idle()
     assert card.plot.numbers() == shown and hand.said("way_taken") == taken
     begun = list[FineTuneConfig]()
-    monkeypatch.setattr(page.session.training, "start", begun.append)
+    monkeypatch.setattr(page.session.training, "start", lambda config, _host: begun.append(config))
     hand.click("take_fine-tuning")
     assert [(one.adapt.way, one.adapt.take) for one in begun] == [(AUTO, FINE_TUNED)]
 

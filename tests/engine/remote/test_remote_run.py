@@ -20,7 +20,8 @@ from engine.remote.hosts import HostSettings, remember
 from engine.remote.record import last_contact, read_remote
 from engine.remote.run import fetch, follow, look_at, pass_on, resume_there, train_there
 from engine.runs.index import index_of
-from engine.settings.config import values_of
+from engine.settings.config import values_of, with_values
+from engine.settings.pretrain import PretrainConfig
 from engine.train.finetune import fine_tune
 from engine.train.resume import resume
 from engine.train.run.mirrored import host_of, is_mirrored
@@ -189,6 +190,14 @@ def test_why_a_run_fails_there_is_told_here(elsewhere: Elsewhere, tmp_path: Path
     write_table(tmp_path / "reviews.csv", [("only", "one"), ("row", "one")])
     with pytest.raises(RunError, match="The run failed on there: .*label"):
         list(train_there(tiny_config(tmp_path), tmp_path / "run", HOST))
+
+
+def test_why_a_run_fails_before_it_has_a_status_is_told_here(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("".join(map(chr, range(0x4E00, 0x4E00 + 200))) + "\n")
+    values = {"text": str(tmp_path / "text.txt"), "vocab_size": 128, "steps": 3, "device": "cpu"}
+    with pytest.raises(RunError, match="The run failed on there: vocab_size is 128"):
+        list(train_there(with_values(PretrainConfig(), values), tmp_path / "run", HOST))
+    assert run_info(tmp_path / "run").state == "failed"
 
 
 @pytest.mark.slow
