@@ -1718,11 +1718,11 @@
     </message>
     <message>
         <source>Closing…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在关闭…</translation>
     </message>
     <message>
         <source>Keep open</source>
-        <translation type="unfinished"></translation>
+        <translation>保持打开</translation>
     </message>
     <message>
         <source>Keep training</source>
@@ -1738,11 +1738,11 @@
     </message>
     <message>
         <source>{name} continues on {host} when you close Cloze. It is followed again when you open it.</source>
-        <translation type="unfinished"></translation>
+        <translation>关闭 Cloze 后，{name} 会在 {host} 上继续训练。下次打开时会继续跟踪它。</translation>
     </message>
     <message>
         <source>{name} has not begun on {host} yet. If you close now, nothing is started there.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 还没有在 {host} 上开始。现在关闭的话，那里不会启动任何训练。</translation>
     </message>
     <message>
         <source>{name} is about to be trained. Stop and close?</source>
@@ -1750,7 +1750,7 @@
     </message>
     <message>
         <source>{name} is being stopped on {host}. What it learned is downloaded when you open Cloze again.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在停止 {host} 上的 {name}。下次打开 Cloze 时会下载它学到的内容。</translation>
     </message>
     <message>
         <source>{name} is in training: step {step} of {total}. If you stop now, what it has learned is saved, and you can resume it.</source>
@@ -4070,7 +4070,7 @@
     </message>
     <message>
         <source>On {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>在 {host} 上</translation>
     </message>
     <message>
         <source>Open a table first</source>
@@ -4110,7 +4110,7 @@
     </message>
     <message>
         <source>{steps} steps on {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>{steps} 步，在 {host} 上</translation>
     </message>
     <message>
         <source>{steps} steps · {time} on {device}</source>
@@ -4358,7 +4358,7 @@
     </message>
     <message>
         <source>Measured on this computer, not on {host}.</source>
-        <translation type="unfinished"></translation>
+        <translation>以上是在本机测得的，不是在 {host} 上。</translation>
     </message>
     <message>
         <source>Measuring on this computer…</source>
@@ -7321,7 +7321,7 @@
     </message>
     <message>
         <source>“{name}” is in training on {host}. It continues there if you start another run; Runs can follow it again.</source>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”正在 {host} 上训练。启动另一次训练后，它仍在那里继续；可以在“训练记录”页再次跟踪它。</translation>
     </message>
     <message>
         <source>“{name}” is in training. A run that you add to the queue begins when it has ended, even if the window is closed.</source>
@@ -9942,7 +9942,7 @@ more similar</source>
     </message>
     <message>
         <source>here</source>
-        <translation type="unfinished"></translation>
+        <translation>本机</translation>
     </message>
     <message>
         <source>run</source>
@@ -9958,7 +9958,7 @@ more similar</source>
     </message>
     <message>
         <source>where</source>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>why</source>
@@ -10504,7 +10504,7 @@ more similar</source>
     </message>
     <message>
         <source>Download the weights</source>
-        <translation type="unfinished"></translation>
+        <translation>下载权重</translation>
     </message>
     <message>
         <source>Export the model…</source>
@@ -10516,7 +10516,7 @@ more similar</source>
     </message>
     <message>
         <source>Follow</source>
-        <translation type="unfinished"></translation>
+        <translation>跟踪</translation>
     </message>
     <message>
         <source>Markdown (*.md)</source>
@@ -10600,7 +10600,7 @@ more similar</source>
     </message>
     <message>
         <source>{host} was asked to stop it.</source>
-        <translation type="unfinished"></translation>
+        <translation>已请求 {host} 停止它。</translation>
     </message>
     <message>
         <source>{size} freed.</source>
@@ -10619,7 +10619,7 @@ more similar</source>
     </message>
     <message>
         <source>Finished. What it learned is still on {host} only.</source>
-        <translation type="unfinished"></translation>
+        <translation>已完成。学到的内容还只在 {host} 上。</translation>
     </message>
     <message>
         <source>It ended before anything was saved.</source>
@@ -10631,7 +10631,7 @@ more similar</source>
     </message>
     <message>
         <source>It ended early. What was saved before is on {host}.</source>
-        <translation type="unfinished"></translation>
+        <translation>训练提前结束。此前保存的内容在 {host} 上。</translation>
     </message>
     <message>
         <source>It runs in another process. This is what its files in {name} show so far.</source>
@@ -10639,7 +10639,7 @@ more similar</source>
     </message>
     <message>
         <source>It trains on {host}. This is what was heard of it so far.</source>
-        <translation type="unfinished"></translation>
+        <translation>它正在 {host} 上训练。这里是目前收到的内容。</translation>
     </message>
     <message>
         <source>It was stopped before it had learned anything.</source>
@@ -10655,7 +10655,7 @@ more similar</source>
     </message>
     <message>
         <source>Stopped and kept. What it learned is still on {host} only.</source>
-        <translation type="unfinished"></translation>
+        <translation>已停止并保留。学到的内容还只在 {host} 上。</translation>
     </message>
     <message>
         <source>The loss has not been a number since step {step}. Try a lower learning rate. The last good checkpoint is kept.</source>
@@ -10670,7 +10670,7 @@ more similar</source>
     </message>
     <message>
         <source>Download the weights</source>
-        <translation type="unfinished"></translation>
+        <translation>下载权重</translation>
     </message>
     <message>
         <source>Duplicate run</source>
@@ -10731,23 +10731,23 @@ more similar</source>
     <name>RunPage</name>
     <message>
         <source>Connect</source>
-        <translation type="unfinished"></translation>
+        <translation>连接</translation>
     </message>
     <message>
         <source>It pauses as soon as {host} is reached again.</source>
-        <translation type="unfinished"></translation>
+        <translation>重新连上 {host} 后它就会暂停。</translation>
     </message>
     <message>
         <source>It stops as soon as {host} is reached again.</source>
-        <translation type="unfinished"></translation>
+        <translation>重新连上 {host} 后它就会停止。</translation>
     </message>
     <message>
         <source>On {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>在 {host} 上</translation>
     </message>
     <message>
         <source>The folder of {name} was not made here, or was moved. Connect to {host} for it?</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 的文件夹不是在本机创建的，或被移动过。要为它连接 {host} 吗？</translation>
     </message>
 </context>
 <context>
@@ -10766,11 +10766,11 @@ more similar</source>
     </message>
     <message>
         <source>Pausing · {where}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在暂停 · {where}</translation>
     </message>
     <message>
         <source>Preparing</source>
-        <translation type="unfinished"></translation>
+        <translation>准备中</translation>
     </message>
     <message>
         <source>Progress of the run</source>
@@ -10790,7 +10790,7 @@ more similar</source>
     </message>
     <message>
         <source>Waiting to begin</source>
-        <translation type="unfinished"></translation>
+        <translation>等待开始</translation>
     </message>
     <message>
         <source>{done} of {total}</source>
@@ -10864,7 +10864,7 @@ more similar</source>
     </message>
     <message>
         <source>Download the weights</source>
-        <translation type="unfinished"></translation>
+        <translation>下载权重</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -10940,11 +10940,11 @@ more similar</source>
     </message>
     <message>
         <source>What {name} learned is here.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 学到的内容已下载到本机。</translation>
     </message>
     <message>
         <source>What {name} learned is still on {host} only.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 学到的内容还只在 {host} 上。</translation>
     </message>
     <message>
         <source>Which run is really better?</source>
@@ -12851,7 +12851,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>This computer</source>
-        <translation type="unfinished"></translation>
+        <translation>本机</translation>
     </message>
     <message>
         <source>This gives one run</source>
@@ -12875,7 +12875,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Where</source>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>choose a setting</source>
@@ -14768,7 +14768,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Download the weights</source>
-        <translation type="unfinished"></translation>
+        <translation>下载权重</translation>
     </message>
     <message>
         <source>End after this step and keep what was learned. The run can be resumed later.</source>
@@ -14776,11 +14776,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Follow</source>
-        <translation type="unfinished"></translation>
+        <translation>跟踪</translation>
     </message>
     <message>
         <source>It begins on {host} when the queue is free, even if the window is closed.</source>
-        <translation type="unfinished"></translation>
+        <translation>队列空闲后它就在 {host} 上开始，即使窗口已关闭。</translation>
     </message>
     <message>
         <source>It begins when the current training has ended, even if the window is closed.</source>
@@ -14788,7 +14788,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>It is in the queue, and begins on {host} when the queue is free.</source>
-        <translation type="unfinished"></translation>
+        <translation>已加入队列，队列空闲后在 {host} 上开始。</translation>
     </message>
     <message>
         <source>It is in the queue, and begins when the current training has ended.</source>
@@ -14860,7 +14860,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name} continues on {host}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 在 {host} 上继续训练。</translation>
     </message>
     <message>
         <source>{name} is {state}.</source>
@@ -15611,11 +15611,11 @@ meaning | sentence colours it.</source>
     <name>WhereChooser</name>
     <message>
         <source>Another host…</source>
-        <translation type="unfinished"></translation>
+        <translation>其他主机…</translation>
     </message>
     <message>
         <source>Another version of Cloze is installed.</source>
-        <translation type="unfinished"></translation>
+        <translation>那里装的是另一个版本的 Cloze。</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -15623,87 +15623,87 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Check</source>
-        <translation type="unfinished"></translation>
+        <translation>检查</translation>
     </message>
     <message>
         <source>Cloze is not installed yet.</source>
-        <translation type="unfinished"></translation>
+        <translation>那里还没有安装 Cloze。</translation>
     </message>
     <message>
         <source>Connect, and say what is there. Nothing is sent.</source>
-        <translation type="unfinished"></translation>
+        <translation>连接并说明那里有什么，不发送任何内容。</translation>
     </message>
     <message>
         <source>Connecting…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在连接…</translation>
     </message>
     <message>
         <source>Host</source>
-        <translation type="unfinished"></translation>
+        <translation>主机</translation>
     </message>
     <message>
         <source>Install</source>
-        <translation type="unfinished"></translation>
+        <translation>安装</translation>
     </message>
     <message>
         <source>Install Cloze</source>
-        <translation type="unfinished"></translation>
+        <translation>安装 Cloze</translation>
     </message>
     <message>
         <source>Install Cloze on {host}? It gets a folder of its own there, ~/.cloze, and downloads PyTorch, which can take minutes and some GB. Nothing else there is changed.</source>
-        <translation type="unfinished"></translation>
+        <translation>要在 {host} 上安装 Cloze 吗？它在那里有自己的文件夹 ~/.cloze，并会下载 PyTorch，可能需要几分钟和几 GB 空间。那里的其他内容都不会改变。</translation>
     </message>
     <message>
         <source>Install…</source>
-        <translation type="unfinished"></translation>
+        <translation>安装…</translation>
     </message>
     <message>
         <source>It belongs to a SLURM cluster, so a run there usually needs options.</source>
-        <translation type="unfinished"></translation>
+        <translation>它属于 SLURM 集群，在那里运行通常需要选项。</translation>
     </message>
     <message>
         <source>It has no Python 3.11 or newer, which Cloze needs.</source>
-        <translation type="unfinished"></translation>
+        <translation>那里没有 Cloze 需要的 Python 3.11 或更新版本。</translation>
     </message>
     <message>
         <source>Options of sbatch; empty without SLURM.</source>
-        <translation type="unfinished"></translation>
+        <translation>sbatch 的选项；没有 SLURM 则留空。</translation>
     </message>
     <message>
         <source>SLURM</source>
-        <translation type="unfinished"></translation>
+        <translation>SLURM</translation>
     </message>
     <message>
         <source>SLURM options</source>
-        <translation type="unfinished"></translation>
+        <translation>SLURM 选项</translation>
     </message>
     <message>
         <source>The same Cloze as here is installed.</source>
-        <translation type="unfinished"></translation>
+        <translation>那里装有与本机相同的 Cloze。</translation>
     </message>
     <message>
         <source>There is no SLURM on {host}: remove the options.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上没有 SLURM：请删除选项。</translation>
     </message>
     <message>
         <source>This computer</source>
-        <translation type="unfinished"></translation>
+        <translation>本机</translation>
     </message>
     <message>
         <source>This computer, or one that ssh reaches: a run there continues when Cloze is closed.</source>
-        <translation type="unfinished"></translation>
+        <translation>本机，或 ssh 能连上的计算机：关闭 Cloze 后，那里的训练会继续。</translation>
     </message>
     <message>
         <source>What sbatch is given, such as {example}. Whoever runs the cluster knows what it needs. It is remembered for this host.</source>
-        <translation type="unfinished"></translation>
+        <translation>交给 sbatch 的选项，例如 {example}。需要哪些选项，请问集群管理员。会为这台主机记住。</translation>
     </message>
     <message>
         <source>Where</source>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>name, or user@computer</source>
-        <translation type="unfinished"></translation>
+        <translation>名称，或 user@computer</translation>
     </message>
 </context>
 <context>
@@ -17324,7 +17324,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>also its kept weights and checkpoints</source>
-        <translation type="unfinished"></translation>
+        <translation>连同它保留的权重和检查点</translation>
     </message>
     <message>
         <source>also list the misclassified texts, word for word: they may be private</source>
@@ -17376,7 +17376,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>ask this host, though the folder was not made here</source>
-        <translation type="unfinished"></translation>
+        <translation>询问这台主机，即使文件夹不是在本机创建的</translation>
     </message>
     <message>
         <source>at most this many texts, evenly spread; 0: all</source>
@@ -17424,7 +17424,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>download the weights of a run from where it is trained</source>
-        <translation type="unfinished"></translation>
+        <translation>从训练所在的主机下载一次训练的权重</translation>
     </message>
     <message>
         <source>drawn between two numbers, or from several values</source>
@@ -17472,7 +17472,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>finetune or pretrain, with all that follows</source>
-        <translation type="unfinished"></translation>
+        <translation>finetune 或 pretrain，以及其后的全部参数</translation>
     </message>
     <message>
         <source>fix the findings of a kind, such as exact_duplicates or similar_labels; KIND:together keeps duplicates in one split instead of excluding them; near_duplicates:0.9 and near_leaks:0.9 exclude those at least this similar; repeatable; needs --out</source>
@@ -17524,7 +17524,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>for whom</source>
-        <translation type="unfinished"></translation>
+        <translation>为哪个工具编写</translation>
     </message>
     <message>
         <source>guess all [MASK]s together, by beam search</source>
@@ -17568,7 +17568,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>install this Cloze there, in a folder of its own</source>
-        <translation type="unfinished"></translation>
+        <translation>把这个 Cloze 安装到那台主机上单独的文件夹里</translation>
     </message>
     <message>
         <source>instead of files: answer JSON lines on stdin, such as {"text": "..."}, on stdout</source>
@@ -17668,7 +17668,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>of ~/.ssh/config; default: this computer</source>
-        <translation type="unfinished"></translation>
+        <translation>~/.ssh/config 中的主机；默认：本机</translation>
     </message>
     <message>
         <source>one graph for any batch and length, checked in onnxruntime, and a program that uses it</source>
@@ -17692,7 +17692,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>over how many GPUs; 0: none</source>
-        <translation type="unfinished"></translation>
+        <translation>使用多少个 GPU；0：不使用</translation>
     </message>
     <message>
         <source>pad the text to this many tokens with [PAD]</source>
@@ -17700,7 +17700,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>pause a run that trains in another process; `resume` continues it</source>
-        <translation type="unfinished"></translation>
+        <translation>暂停另一个进程中的训练；用 `resume` 继续</translation>
     </message>
     <message>
         <source>positional arguments</source>
@@ -17724,7 +17724,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>print everything known about it as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>以 JSON 打印关于它的全部信息</translation>
     </message>
     <message>
         <source>print ids, segments, spans and what was done to the text as JSON</source>
@@ -17780,15 +17780,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>remember: runs there go by sbatch with these; '' for none</source>
-        <translation type="unfinished"></translation>
+        <translation>记住：那里的训练用 sbatch 和这些选项提交；&apos;&apos; 表示不用</translation>
     </message>
     <message>
         <source>remember: the Python there that has Cloze</source>
-        <translation type="unfinished"></translation>
+        <translation>记住：那里装有 Cloze 的 Python</translation>
     </message>
     <message>
         <source>remember: where Cloze keeps its files; default: ~/.cloze</source>
-        <translation type="unfinished"></translation>
+        <translation>记住：Cloze 在那里存放文件的位置；默认：~/.cloze</translation>
     </message>
     <message>
         <source>remove ended jobs from the list; their runs stay</source>
@@ -17844,7 +17844,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>show what a host, or this computer, has to train with</source>
-        <translation type="unfinished"></translation>
+        <translation>显示一台主机或本机可用于训练的资源</translation>
     </message>
     <message>
         <source>show what each layer would guess for a word</source>
@@ -17884,7 +17884,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>stop a run that trains in another process; what it learned is kept</source>
-        <translation type="unfinished"></translation>
+        <translation>停止另一个进程中的训练；已学到的内容会保留</translation>
     </message>
     <message>
         <source>stop and keep the current run; nothing continues until `run`</source>
@@ -17960,7 +17960,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>the file to write</source>
-        <translation type="unfinished"></translation>
+        <translation>要写入的文件</translation>
     </message>
     <message>
         <source>the folder of a family, or a packed one</source>
@@ -18056,7 +18056,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>train on this host of ~/.ssh/config, and watch it here</source>
-        <translation type="unfinished"></translation>
+        <translation>在 ~/.ssh/config 中的这台主机上训练，在这里观看</translation>
     </message>
     <message>
         <source>train several runs one after another, in a process of its own</source>
@@ -18064,7 +18064,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>train them on this host of ~/.ssh/config</source>
-        <translation type="unfinished"></translation>
+        <translation>在 ~/.ssh/config 中的这台主机上训练</translation>
     </message>
     <message>
         <source>turn a head off, both counted from 1; LAYER alone for all its heads; repeatable</source>
@@ -18088,7 +18088,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>watch a run that trains in another process, here or on another computer</source>
-        <translation type="unfinished"></translation>
+        <translation>观看另一个进程中的训练，无论在本机还是另一台计算机上</translation>
     </message>
     <message>
         <source>what each reached on the held-out text</source>
@@ -18100,7 +18100,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>what it is called there</source>
-        <translation type="unfinished"></translation>
+        <translation>它在那里的名称</translation>
     </message>
     <message>
         <source>what to write, one or several at once</source>
@@ -18128,7 +18128,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>with --install: wheels of all it needs</source>
-        <translation type="unfinished"></translation>
+        <translation>与 --install 同用：存放全部所需 wheel 文件的文件夹</translation>
     </message>
     <message>
         <source>with --journal: the fixes of the labelled table, as the window keeps them</source>
@@ -18144,15 +18144,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>with --on: by sbatch with these options</source>
-        <translation type="unfinished"></translation>
+        <translation>与 --on 同用：用 sbatch 和这些选项提交</translation>
     </message>
     <message>
         <source>with --on: by sbatch with these options, such as '--partition=gpu --gpus=2 --time=4:00:00'</source>
-        <translation type="unfinished"></translation>
+        <translation>与 --on 同用：用 sbatch 和这些选项提交，例如 &apos;--partition=gpu --gpus=2 --time=4:00:00&apos;</translation>
     </message>
     <message>
         <source>with --on: leave the weights there; `get-weights` downloads them</source>
-        <translation type="unfinished"></translation>
+        <translation>与 --on 同用：权重留在那里；用 `get-weights` 下载</translation>
     </message>
     <message>
         <source>with --random: how many runs</source>
@@ -18196,7 +18196,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>write a training for SkyPilot, dstack or Kubernetes, as YAML</source>
-        <translation type="unfinished"></translation>
+        <translation>把一次训练写成供 SkyPilot、dstack 或 Kubernetes 使用的 YAML</translation>
     </message>
     <message>
         <source>write a word’s vectors wherever it occurs, as an .npz file</source>
@@ -18346,7 +18346,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>--slurm and --no-weights need --on, which names the host.</source>
-        <translation type="unfinished"></translation>
+        <translation>--slurm 和 --no-weights 需要用 --on 指明主机。</translation>
     </message>
     <message>
         <source>1,000 texts take about {energy}: {processor} s of processor time were measured, and {watts} W for a core are assumed.</source>
@@ -18510,7 +18510,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A comparison of methods trains on this computer only. Choose it under Where.</source>
-        <translation type="unfinished"></translation>
+        <translation>方法比较只能在本机训练。请在“位置”中选择本机。</translation>
     </message>
     <message>
         <source>A difference below {least:g} is too small for a verdict.</source>
@@ -18634,7 +18634,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A packaged Cloze cannot install itself elsewhere. Install it there by pip: pip install {package}</source>
-        <translation type="unfinished"></translation>
+        <translation>打包的 Cloze 无法把自己安装到别处。请在那里用 pip 安装：pip install {package}</translation>
     </message>
     <message>
         <source>A pair where “it” must be the river.</source>
@@ -18654,7 +18654,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A pipeline is trained on this computer; its runs cannot be on {host}.</source>
-        <translation type="unfinished"></translation>
+        <translation>流程只能在本机训练，不能放到 {host} 上。</translation>
     </message>
     <message>
         <source>A process that splits the text into WordPieces was ended from outside, perhaps for lack of memory. Close other programs and start again.</source>
@@ -19242,7 +19242,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Behind the options goes the command that trains, such as: finetune --data reviews.csv ...</source>
-        <translation type="unfinished"></translation>
+        <translation>选项之后写训练命令，例如：finetune --data reviews.csv ...</translation>
     </message>
     <message>
         <source>Belarusian</source>
@@ -19370,7 +19370,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Checking {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在检查 {name}</translation>
     </message>
     <message>
         <source>Checkpoint every</source>
@@ -19430,15 +19430,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Cloze could not be installed on {host}: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>无法在 {host} 上安装 Cloze：{reason}</translation>
     </message>
     <message>
         <source>Cloze is not on {host} yet. Install it there first, under Where.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上还没有 Cloze。请先在“位置”下把它安装到那里。</translation>
     </message>
     <message>
         <source>Cloze was installed on {host}, but is another one than here. Try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>已在 {host} 上安装 Cloze，但与这里的不同。请重试。</translation>
     </message>
     <message>
         <source>Cloze works offline, and {name} is not complete in the cache of this computer.</source>
@@ -19610,23 +19610,23 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Connected to {host}; the run is paused there.</source>
-        <translation type="unfinished"></translation>
+        <translation>已连接到 {host}；训练在那里已暂停。</translation>
     </message>
     <message>
         <source>Connected to {host}; the run is training there.</source>
-        <translation type="unfinished"></translation>
+        <translation>已连接到 {host}；训练正在那里进行。</translation>
     </message>
     <message>
         <source>Connected to {host}; the run is waiting to begin there.</source>
-        <translation type="unfinished"></translation>
+        <translation>已连接到 {host}；训练在那里等待开始。</translation>
     </message>
     <message>
         <source>Connecting</source>
-        <translation type="unfinished"></translation>
+        <translation>正在连接</translation>
     </message>
     <message>
         <source>Connecting to {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在连接 {host}</translation>
     </message>
     <message>
         <source>Contrastive pairs, then a regression</source>
@@ -19726,7 +19726,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Downloading the weights</source>
-        <translation type="unfinished"></translation>
+        <translation>正在下载权重</translation>
     </message>
     <message>
         <source>Draw both parts from the same rows, or keep the difference in mind.</source>
@@ -20482,7 +20482,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Installing on {host}: {what}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在 {host} 上安装：{what}</translation>
     </message>
     <message>
         <source>Integrated gradients</source>
@@ -20514,7 +20514,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>It does not have this Cloze; --install installs it there.</source>
-        <translation type="unfinished"></translation>
+        <translation>那里没有这个 Cloze；用 --install 安装。</translation>
     </message>
     <message>
         <source>It ended {count} times in the middle without giving a reason.</source>
@@ -21314,7 +21314,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>More than {most} files cannot be sent.</source>
-        <translation type="unfinished"></translation>
+        <translation>最多只能发送 {most} 个文件。</translation>
     </message>
     <message>
         <source>More than {most} rows of {path} cannot be used. The first: {first} Fix the file, or choose its columns.</source>
@@ -21362,7 +21362,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Name the host on which to install.</source>
-        <translation type="unfinished"></translation>
+        <translation>请指明要安装到哪台主机。</translation>
     </message>
     <message>
         <source>Name two models: --model A --model B.</source>
@@ -21486,7 +21486,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>No process is training the run in {path}.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有进程在训练 {path} 中的训练记录。</translation>
     </message>
     <message>
         <source>No question of {path} can be used. {first}</source>
@@ -21622,11 +21622,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Not connected to {host} since {time}.</source>
-        <translation type="unfinished"></translation>
+        <translation>自 {time} 起未连接到 {host}。</translation>
     </message>
     <message>
         <source>Not connected to {host} since {time}; it continues there.</source>
-        <translation type="unfinished"></translation>
+        <translation>自 {time} 起未连接到 {host}；训练在那里继续。</translation>
     </message>
     <message>
         <source>Not exactly.</source>
@@ -22206,7 +22206,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Pretraining with fine-tuning after it trains on this computer only. Choose it under Where, or start the two one after the other.</source>
-        <translation type="unfinished"></translation>
+        <translation>先预训练再微调的流程只能在本机训练。请在“位置”中选择本机，或把两者先后分别启动。</translation>
     </message>
     <message>
         <source>Previous token</source>
@@ -22410,11 +22410,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>SLURM did not answer within {seconds:.0f} s ({name}).</source>
-        <translation type="unfinished"></translation>
+        <translation>SLURM 在 {seconds:.0f} 秒内没有回应（{name}）。</translation>
     </message>
     <message>
         <source>SLURM ended the run on {host} before it was finished. Continue it with: {command}</source>
-        <translation type="unfinished"></translation>
+        <translation>SLURM 在训练完成前结束了 {host} 上的训练。继续训练请运行：{command}</translation>
     </message>
     <message>
         <source>SQLite database</source>
@@ -22518,7 +22518,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Sending {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在发送 {name}</translation>
     </message>
     <message>
         <source>Sentences to watch during training, one per line, with the word to guess in brackets: The capital of France is [Paris].</source>
@@ -22962,7 +22962,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The connection to {host} has ended: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>与 {host} 的连接已断开：{reason}</translation>
     </message>
     <message>
         <source>The copy of {folder} answers differently, so nothing was kept.</source>
@@ -22986,7 +22986,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The disk has too little room: {needed} MB are downloaded to {path}, {free} are free.</source>
-        <translation type="unfinished"></translation>
+        <translation>磁盘空间不足：要下载 {needed} MB 到 {path}，只剩 {free} MB。</translation>
     </message>
     <message>
         <source>The disk is full: {path} could not be written. Free some space and try again.</source>
@@ -22994,7 +22994,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The disk there has too little room: {needed} MB are needed, {free} are free.</source>
-        <translation type="unfinished"></translation>
+        <translation>那里的磁盘空间不足：需要 {needed} MB，只剩 {free} MB。</translation>
     </message>
     <message>
         <source>The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.</source>
@@ -23046,7 +23046,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The files that are offered cannot be those of a run, so none is downloaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>对方提供的文件不可能属于一次训练，因此没有下载。</translation>
     </message>
     <message>
         <source>The first row of {name} looks like column names.</source>
@@ -23594,11 +23594,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The run continues on {host}. Watch it again with: {follow}; stop it with: {stop}</source>
-        <translation type="unfinished"></translation>
+        <translation>训练在 {host} 上继续。再次观看请运行：{follow}；停止请运行：{stop}</translation>
     </message>
     <message>
         <source>The run failed on {host}: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的训练失败：{reason}</translation>
     </message>
     <message>
         <source>The run folder {path} is not empty. Name a new one, or resume the run in it.</source>
@@ -23626,27 +23626,27 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>The run in {path} is trained on {host}. Continue it there.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 中的训练在 {host} 上进行。请在那里继续。</translation>
     </message>
     <message>
         <source>The run on {host} failed.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的训练失败。</translation>
     </message>
     <message>
         <source>The run on {host} is finished.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的训练已完成。</translation>
     </message>
     <message>
         <source>The run on {host} was interrupted.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的训练中断了。</translation>
     </message>
     <message>
         <source>The run on {host} was stopped, and what it learned is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的训练已停止，学到的内容已保留。</translation>
     </message>
     <message>
         <source>The run was interrupted on {host} {count} times without coming any further. Continue it with: {command}</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的训练中断了 {count} 次，没有任何进展。继续训练请运行：{command}</translation>
     </message>
     <message>
         <source>The run was not finished: {state} at step {step}. {why}</source>
@@ -24130,11 +24130,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is no SLURM on {host}: the command {name} was not found.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上没有 SLURM：找不到命令 {name}。</translation>
     </message>
     <message>
         <source>There is no SLURM: the command {name} was not found.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有 SLURM：找不到命令 {name}。</translation>
     </message>
     <message>
         <source>There is no answer, though the question is not marked as impossible ({where}).</source>
@@ -24214,7 +24214,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is no run {key} on this computer.</source>
-        <translation type="unfinished"></translation>
+        <translation>这台计算机上没有训练记录 {key}。</translation>
     </message>
     <message>
         <source>There is no second text, so nothing goes from or to B. Add one.</source>
@@ -24226,7 +24226,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>There is no ssh on this computer. Install OpenSSH’s client and try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>这台计算机上没有 ssh。请安装 OpenSSH 客户端后重试。</translation>
     </message>
     <message>
         <source>There is no stage to compare with the original model. Give {field}, or task_minutes.</source>
@@ -25086,7 +25086,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>a file that was being sent has changed</source>
-        <translation type="unfinished"></translation>
+        <translation>正在发送的文件发生了变化</translation>
     </message>
     <message>
         <source>a graph for ONNX</source>
@@ -25658,7 +25658,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>it ended without a word</source>
-        <translation type="unfinished"></translation>
+        <translation>连接结束，没有说明原因</translation>
     </message>
     <message>
         <source>it has no table of weights and files</source>
@@ -25974,7 +25974,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>no answer came</source>
-        <translation type="unfinished"></translation>
+        <translation>没有收到回应</translation>
     </message>
     <message>
         <source>no clear gain</source>
@@ -26230,7 +26230,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>ssh does not know {host} yet, or its key has changed: {reason} Connect once in a terminal, by ssh {host}, and try again.</source>
-        <translation type="unfinished"></translation>
+        <translation>ssh 还不认识 {host}，或者它的密钥变了：{reason} 请在终端用 ssh {host} 连接一次，然后重试。</translation>
     </message>
     <message>
         <source>state</source>
@@ -27206,11 +27206,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{given!r} are not options of sbatch, such as --partition=gpu --gpus=1.</source>
-        <translation type="unfinished"></translation>
+        <translation>{given!r} 不是 sbatch 的选项，例如 --partition=gpu --gpus=1。</translation>
     </message>
     <message>
         <source>{given!r} is no hash.</source>
-        <translation type="unfinished"></translation>
+        <translation>{given!r} 不是哈希值。</translation>
     </message>
     <message>
         <source>{gradient:+.6e}  of {weight}[{row},{column}]</source>
@@ -27242,7 +27242,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{host} cannot be reached. ssh says: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>无法连接 {host}。ssh 的消息：{reason}</translation>
     </message>
     <message>
         <source>{host} cannot be reached: {reason}. Check the connection, or choose a mirror.</source>
@@ -27274,7 +27274,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{host} does not have the Cloze that runs here. Install it in a folder of its own there: {command}</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上没有这里运行的 Cloze。请把它安装到那里单独的文件夹：{command}</translation>
     </message>
     <message>
         <source>{host} does not have the file {file} of {name} ({status}).</source>
@@ -27294,7 +27294,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{host} has another Cloze than the one that runs here. Install this one as well: {command}</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的 Cloze 与这里运行的不同。请把这里的也安装上去：{command}</translation>
     </message>
     <message>
         <source>{host} has no model named {name} ({status}). Check the spelling.</source>
@@ -27306,7 +27306,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{host} is not the name of a host. Name one of ~/.ssh/config, or say user@computer.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 不是主机名。请用 ~/.ssh/config 中的名称，或写成 user@computer。</translation>
     </message>
     <message>
         <source>{host} redirects from one address to the next without end.</source>
@@ -27318,7 +27318,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{host} refused: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 拒绝了：{reason}</translation>
     </message>
     <message>
         <source>{host} refuses to continue a file of {name} where it ended ({status}).</source>
@@ -27338,7 +27338,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{key!r} is no key of a run.</source>
-        <translation type="unfinished"></translation>
+        <translation>{key!r} 不是训练记录的键。</translation>
     </message>
     <message>
         <source>{kind}: {layers} layers, {width} wide, {pieces:,} pieces</source>
@@ -27454,15 +27454,15 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name!r} is no file of a run that is downloaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name!r} 不是训练记录中可下载的文件。</translation>
     </message>
     <message>
         <source>{name!r} is no name for a run.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name!r} 不能用作训练记录的名称。</translation>
     </message>
     <message>
         <source>{name!r} is no name that another computer can take.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name!r} 不是另一台计算机可用的名称。</translation>
     </message>
     <message>
         <source>{name!r} is not known here; it can be one of: {choices}.</source>
@@ -27478,7 +27478,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name} changes on {host} while it is downloaded.</source>
-        <translation type="unfinished"></translation>
+        <translation>下载时，{host} 上的 {name} 在变化。</translation>
     </message>
     <message>
         <source>{name} does not match its checksum</source>
@@ -27514,11 +27514,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name} has {cores} cores, {memory} GB of memory, {free} GB free on its disk, and no GPU.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 {cores} 个核心、{memory} GB 内存，磁盘剩余 {free} GB，没有 GPU。</translation>
     </message>
     <message>
         <source>{name} has {cores} cores, {memory} GB of memory, {free} GB free on its disk, and these GPUs: {gpus}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 有 {cores} 个核心、{memory} GB 内存，磁盘剩余 {free} GB，GPU：{gpus}。</translation>
     </message>
     <message>
         <source>{name} holds no config.json, so Cloze cannot open it.</source>
@@ -27626,7 +27626,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name} refused: {reason}</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} 拒绝了：{reason}</translation>
     </message>
     <message>
         <source>{name} takes {wanted} MB, and {path} has {free} MB left. Free some space first.</source>
@@ -27770,7 +27770,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} has changed while it was sent. Try again when it is left alone.</source>
-        <translation type="unfinished"></translation>
+        <translation>发送时 {path} 发生了变化。请在它不再变动时重试。</translation>
     </message>
     <message>
         <source>{path} has no checkpoints that can be deleted.</source>
@@ -27846,7 +27846,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} holds more than {most} files, too many to be sent.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 中的文件超过 {most} 个，太多，无法发送。</translation>
     </message>
     <message>
         <source>{path} holds more than {most} values, which is too many for such a file.</source>
@@ -28050,7 +28050,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} is damaged: it does not say where the run is trained.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 已损坏：其中没有说明训练在哪里进行。</translation>
     </message>
     <message>
         <source>{path} is damaged: its JSON cannot be read.</source>
@@ -28090,7 +28090,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} is larger on {host} than such a file can be, so it is not mirrored.</source>
-        <translation type="unfinished"></translation>
+        <translation>{host} 上的 {path} 大得不合常理，因此没有镜像。</translation>
     </message>
     <message>
         <source>{path} is larger than {most} MB, which is too large for such a file.</source>
@@ -28110,7 +28110,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} is no run that is trained on another computer.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 不是在另一台计算机上进行的训练。</translation>
     </message>
     <message>
         <source>{path} is no run with a result, and no model folder, so there is nothing to report.</source>
@@ -28282,7 +28282,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{path} was not made here or was moved, so {host} is not asked for it. Name the host with --on to allow it.</source>
-        <translation type="unfinished"></translation>
+        <translation>{path} 不是在本机创建的，或已被移动，因此不会向 {host} 询问。要允许，请用 --on 指明主机。</translation>
     </message>
     <message>
         <source>{path} was not written completely: {name}.</source>
@@ -28430,7 +28430,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{tool} is none of: {names}.</source>
-        <translation type="unfinished"></translation>
+        <translation>{tool} 不在以下之列：{names}。</translation>
     </message>
     <message>
         <source>{total:,} test rows. No text is shared with training.</source>
@@ -29560,15 +29560,15 @@ meaning | sentence colours it.</source>
     <name>hosts</name>
     <message>
         <source>Connecting to {host}…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在连接 {host}…</translation>
     </message>
     <message>
         <source>Downloading {file} from {host}: {done} of {total}.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在从 {host} 下载 {file}：{done}，共 {total}。</translation>
     </message>
     <message>
         <source>Installing Cloze on {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>正在 {host} 上安装 Cloze</translation>
     </message>
 </context>
 <context>
@@ -30390,7 +30390,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>What is in training on {hosts} continues there, and can no longer be followed.</source>
-        <translation type="unfinished"></translation>
+        <translation>正在 {hosts} 上训练的会在那里继续，但不能再跟踪。</translation>
     </message>
     <message>
         <source>cancelled</source>
@@ -30418,7 +30418,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>here</source>
-        <translation type="unfinished"></translation>
+        <translation>本机</translation>
     </message>
     <message>
         <source>measured by</source>
@@ -30434,11 +30434,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>not connected since {day}, {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>自 {day} {time} 起未连接</translation>
     </message>
     <message>
         <source>not connected since {time}</source>
-        <translation type="unfinished"></translation>
+        <translation>自 {time} 起未连接</translation>
     </message>
     <message>
         <source>not measured: no rows were held out</source>
@@ -30446,7 +30446,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>on {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>在 {host} 上</translation>
     </message>
     <message>
         <source>one scale per metric</source>
@@ -30502,7 +30502,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>where</source>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>{ahead} is ahead by {points}. Whether that is chance is inconclusive.</source>
@@ -30745,11 +30745,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>not connected</source>
-        <translation type="unfinished"></translation>
+        <translation>未连接</translation>
     </message>
     <message>
         <source>on {host}</source>
-        <translation type="unfinished"></translation>
+        <translation>在 {host} 上</translation>
     </message>
     <message>
         <source>validation {metric}</source>
@@ -31484,23 +31484,23 @@ meaning | sentence colours it.</source>
     <name>where</name>
     <message>
         <source>1 core</source>
-        <translation type="unfinished"></translation>
+        <translation>1 个核心</translation>
     </message>
     <message>
         <source>no GPU</source>
-        <translation type="unfinished"></translation>
+        <translation>无 GPU</translation>
     </message>
     <message>
         <source>{count} cores</source>
-        <translation type="unfinished"></translation>
+        <translation>{count} 个核心</translation>
     </message>
     <message>
         <source>{size} free</source>
-        <translation type="unfinished"></translation>
+        <translation>可用 {size}</translation>
     </message>
     <message>
         <source>{size} of memory</source>
-        <translation type="unfinished"></translation>
+        <translation>内存 {size}</translation>
     </message>
 </context>
 <context>
