@@ -1713,6 +1713,18 @@
         <translation>有模型正在训练</translation>
     </message>
     <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Closing…</source>
+        <translation>正在关闭…</translation>
+    </message>
+    <message>
+        <source>Keep open</source>
+        <translation>保持打开</translation>
+    </message>
+    <message>
         <source>Keep training</source>
         <translation>继续训练</translation>
     </message>
@@ -1725,8 +1737,20 @@
         <translation>停止、保存并关闭</translation>
     </message>
     <message>
+        <source>{name} continues on {host} when you close Cloze. It is followed again when you open it.</source>
+        <translation>关闭 Cloze 后，{name} 会在 {host} 上继续训练。下次打开时会继续跟踪它。</translation>
+    </message>
+    <message>
+        <source>{name} has not begun on {host} yet. If you close now, nothing is started there.</source>
+        <translation>{name} 还没有在 {host} 上开始。现在关闭的话，那里不会启动任何训练。</translation>
+    </message>
+    <message>
         <source>{name} is about to be trained. Stop and close?</source>
         <translation>“{name}”即将开始训练。要停止并关闭吗？</translation>
+    </message>
+    <message>
+        <source>{name} is being stopped on {host}. What it learned is downloaded when you open Cloze again.</source>
+        <translation>正在停止 {host} 上的 {name}。下次打开 Cloze 时会下载它学到的内容。</translation>
     </message>
     <message>
         <source>{name} is in training: step {step} of {total}. If you stop now, what it has learned is saved, and you can resume it.</source>
@@ -2954,6 +2978,10 @@
         <translation>已停止</translation>
     </message>
     <message>
+        <source>waiting</source>
+        <translation>等待中</translation>
+    </message>
+    <message>
         <source>{name} · {state} at step {step}</source>
         <translation>{name} · {state}，第 {step} 步</translation>
     </message>
@@ -4057,6 +4085,10 @@
         <translation>还没有文本列</translation>
     </message>
     <message>
+        <source>On {host}</source>
+        <translation>在 {host} 上</translation>
+    </message>
+    <message>
         <source>Open a table first</source>
         <translation>请先打开表格</translation>
     </message>
@@ -4091,6 +4123,10 @@
     <message>
         <source>{share} of texts are longer than {length} pieces and will be truncated</source>
         <translation>{share} 的文本超过 {length} 个词片，会被截断</translation>
+    </message>
+    <message>
+        <source>{steps} steps on {host}</source>
+        <translation>{steps} 步，在 {host} 上</translation>
     </message>
     <message>
         <source>{steps} steps · {time} on {device}</source>
@@ -4335,6 +4371,10 @@
     <message>
         <source>Disk</source>
         <translation>磁盘</translation>
+    </message>
+    <message>
+        <source>Measured on this computer, not on {host}.</source>
+        <translation>以上是在本机测得的，不是在 {host} 上。</translation>
     </message>
     <message>
         <source>Measuring on this computer…</source>
@@ -7261,6 +7301,10 @@
         <translation>{count} 项训练正在等待。</translation>
     </message>
     <message>
+        <source>“{name}” is in training on {host}. It continues there if you start another run; Runs can follow it again.</source>
+        <translation>“{name}”正在 {host} 上训练。启动另一次训练后，它仍在那里继续；可以在“训练记录”页再次跟踪它。</translation>
+    </message>
+    <message>
         <source>“{name}” is in training. A run that you add to the queue begins when it has ended, even if the window is closed.</source>
         <translation>“{name}”正在训练。加入队列的训练会在它结束后开始，即使窗口已关闭。</translation>
     </message>
@@ -9878,6 +9922,10 @@ more similar</source>
         <translation>队列</translation>
     </message>
     <message>
+        <source>here</source>
+        <translation>本机</translation>
+    </message>
+    <message>
         <source>run</source>
         <translation>训练</translation>
     </message>
@@ -9888,6 +9936,10 @@ more similar</source>
     <message>
         <source>state</source>
         <translation>状态</translation>
+    </message>
+    <message>
+        <source>where</source>
+        <translation>位置</translation>
     </message>
     <message>
         <source>why</source>
@@ -10432,12 +10484,20 @@ more similar</source>
         <translation>删除检查点…</translation>
     </message>
     <message>
+        <source>Download the weights</source>
+        <translation>下载权重</translation>
+    </message>
+    <message>
         <source>Export the model…</source>
         <translation>导出模型…</translation>
     </message>
     <message>
         <source>Folder for TensorBoard</source>
         <translation>TensorBoard 文件夹</translation>
+    </message>
+    <message>
+        <source>Follow</source>
+        <translation>跟踪</translation>
     </message>
     <message>
         <source>Markdown (*.md)</source>
@@ -10492,6 +10552,10 @@ more similar</source>
         <translation>显示文件夹</translation>
     </message>
     <message>
+        <source>Stop and keep</source>
+        <translation>停止并保留</translation>
+    </message>
+    <message>
         <source>Sweep settings…</source>
         <translation>参数扫描…</translation>
     </message>
@@ -10516,6 +10580,10 @@ more similar</source>
         <translation>已将 {count} 条训练记录移到回收站，可以从那里还原。</translation>
     </message>
     <message>
+        <source>{host} was asked to stop it.</source>
+        <translation>已请求 {host} 停止它。</translation>
+    </message>
+    <message>
         <source>{size} freed.</source>
         <translation>已释放 {size}。</translation>
     </message>
@@ -10531,6 +10599,10 @@ more similar</source>
         <translation>已完成。模型保存在“{name}”中。</translation>
     </message>
     <message>
+        <source>Finished. What it learned is still on {host} only.</source>
+        <translation>已完成。学到的内容还只在 {host} 上。</translation>
+    </message>
+    <message>
         <source>It ended before anything was saved.</source>
         <translation>它在保存任何内容之前就结束了。</translation>
     </message>
@@ -10539,8 +10611,16 @@ more similar</source>
         <translation>它提前结束了。此前保存的内容在“{name}”中。</translation>
     </message>
     <message>
+        <source>It ended early. What was saved before is on {host}.</source>
+        <translation>训练提前结束。此前保存的内容在 {host} 上。</translation>
+    </message>
+    <message>
         <source>It runs in another process. This is what its files in {name} show so far.</source>
         <translation>它在另一个进程中运行。这里显示“{name}”中的文件目前反映的情况。</translation>
+    </message>
+    <message>
+        <source>It trains on {host}. This is what was heard of it so far.</source>
+        <translation>它正在 {host} 上训练。这里是目前收到的内容。</translation>
     </message>
     <message>
         <source>It was stopped before it had learned anything.</source>
@@ -10555,6 +10635,10 @@ more similar</source>
         <translation>已停止并保留。训练记录在“{name}”中。</translation>
     </message>
     <message>
+        <source>Stopped and kept. What it learned is still on {host} only.</source>
+        <translation>已停止并保留。学到的内容还只在 {host} 上。</translation>
+    </message>
+    <message>
         <source>The loss has not been a number since step {step}. Try a lower learning rate. The last good checkpoint is kept.</source>
         <translation>从第 {step} 步起，损失不再是数值。请试试更低的学习率。已保留最后一个正常的检查点。</translation>
     </message>
@@ -10564,6 +10648,10 @@ more similar</source>
     <message>
         <source>Back to settings</source>
         <translation>返回设置</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation>下载权重</translation>
     </message>
     <message>
         <source>Duplicate run</source>
@@ -10621,6 +10709,29 @@ more similar</source>
     </message>
 </context>
 <context>
+    <name>RunPage</name>
+    <message>
+        <source>Connect</source>
+        <translation>连接</translation>
+    </message>
+    <message>
+        <source>It pauses as soon as {host} is reached again.</source>
+        <translation>重新连上 {host} 后它就会暂停。</translation>
+    </message>
+    <message>
+        <source>It stops as soon as {host} is reached again.</source>
+        <translation>重新连上 {host} 后它就会停止。</translation>
+    </message>
+    <message>
+        <source>On {host}</source>
+        <translation>在 {host} 上</translation>
+    </message>
+    <message>
+        <source>The folder of {name} was not made here, or was moved. Connect to {host} for it?</source>
+        <translation>{name} 的文件夹不是在本机创建的，或被移动过。要为它连接 {host} 吗？</translation>
+    </message>
+</context>
+<context>
     <name>RunProgress</name>
     <message>
         <source>Finished without training steps.</source>
@@ -10633,6 +10744,14 @@ more similar</source>
     <message>
         <source>Paused · {where}</source>
         <translation>已暂停 · {where}</translation>
+    </message>
+    <message>
+        <source>Pausing · {where}</source>
+        <translation>正在暂停 · {where}</translation>
+    </message>
+    <message>
+        <source>Preparing</source>
+        <translation>准备中</translation>
     </message>
     <message>
         <source>Progress of the run</source>
@@ -10649,6 +10768,14 @@ more similar</source>
     <message>
         <source>Step {step} · {share}</source>
         <translation>第 {step} 步 · {share}</translation>
+    </message>
+    <message>
+        <source>Waiting to begin</source>
+        <translation>等待开始</translation>
+    </message>
+    <message>
+        <source>{done} of {total}</source>
+        <translation>{done} / {total}</translation>
     </message>
     <message>
         <source>{rate} tokens/s · learning rate {learning} · gradient {gradient}</source>
@@ -10709,8 +10836,16 @@ more similar</source>
         <translation>按设置</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
         <source>Data</source>
         <translation>数据</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation>下载权重</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -10783,6 +10918,14 @@ more similar</source>
     <message>
         <source>Train a model</source>
         <translation>训练模型</translation>
+    </message>
+    <message>
+        <source>What {name} learned is here.</source>
+        <translation>{name} 学到的内容已下载到本机。</translation>
+    </message>
+    <message>
+        <source>What {name} learned is still on {host} only.</source>
+        <translation>{name} 学到的内容还只在 {host} 上。</translation>
     </message>
     <message>
         <source>Which run is really better?</source>
@@ -12668,6 +12811,10 @@ meaning | sentence colours it.</source>
         <translation>随机种子已经有这么多了。</translation>
     </message>
     <message>
+        <source>This computer</source>
+        <translation>本机</translation>
+    </message>
+    <message>
         <source>This gives one run</source>
         <translation>共 1 次训练</translation>
     </message>
@@ -12686,6 +12833,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Values</source>
         <translation>取值</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>位置</translation>
     </message>
     <message>
         <source>choose a setting</source>
@@ -14529,12 +14680,32 @@ meaning | sentence colours it.</source>
         <translation>返回设置</translation>
     </message>
     <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation>下载权重</translation>
+    </message>
+    <message>
         <source>End after this step and keep what was learned. The run can be resumed later.</source>
         <translation>完成这一步后结束，并保留学到的内容。以后可以恢复。</translation>
     </message>
     <message>
+        <source>Follow</source>
+        <translation>跟踪</translation>
+    </message>
+    <message>
+        <source>It begins on {host} when the queue is free, even if the window is closed.</source>
+        <translation>队列空闲后它就在 {host} 上开始，即使窗口已关闭。</translation>
+    </message>
+    <message>
         <source>It begins when the current training has ended, even if the window is closed.</source>
         <translation>当前训练结束后开始，即使窗口已关闭。</translation>
+    </message>
+    <message>
+        <source>It is in the queue, and begins on {host} when the queue is free.</source>
+        <translation>已加入队列，队列空闲后在 {host} 上开始。</translation>
     </message>
     <message>
         <source>It is in the queue, and begins when the current training has ended.</source>
@@ -14603,6 +14774,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} can be opened when the run in training has ended.</source>
         <translation>正在进行的训练结束后才能打开 {name}。</translation>
+    </message>
+    <message>
+        <source>{name} continues on {host}.</source>
+        <translation>{name} 在 {host} 上继续训练。</translation>
     </message>
     <message>
         <source>{name} is {state}.</source>
@@ -15312,6 +15487,105 @@ meaning | sentence colours it.</source>
     <message>
         <source>{size} in {folder}</source>
         <translation>{size}，位于 {folder}</translation>
+    </message>
+</context>
+<context>
+    <name>WhereChooser</name>
+    <message>
+        <source>Another host…</source>
+        <translation>其他主机…</translation>
+    </message>
+    <message>
+        <source>Another version of Cloze is installed.</source>
+        <translation>那里装的是另一个版本的 Cloze。</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>检查</translation>
+    </message>
+    <message>
+        <source>Cloze is not installed yet.</source>
+        <translation>那里还没有安装 Cloze。</translation>
+    </message>
+    <message>
+        <source>Connect, and say what is there. Nothing is sent.</source>
+        <translation>连接并说明那里有什么，不发送任何内容。</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>正在连接…</translation>
+    </message>
+    <message>
+        <source>Host</source>
+        <translation>主机</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Install Cloze</source>
+        <translation>安装 Cloze</translation>
+    </message>
+    <message>
+        <source>Install Cloze on {host}? It gets a folder of its own there, ~/.cloze, and downloads PyTorch, which can take minutes and some GB. Nothing else there is changed.</source>
+        <translation>要在 {host} 上安装 Cloze 吗？它在那里有自己的文件夹 ~/.cloze，并会下载 PyTorch，可能需要几分钟和几 GB 空间。那里的其他内容都不会改变。</translation>
+    </message>
+    <message>
+        <source>Install…</source>
+        <translation>安装…</translation>
+    </message>
+    <message>
+        <source>It belongs to a SLURM cluster, so a run there usually needs options.</source>
+        <translation>它属于 SLURM 集群，在那里运行通常需要选项。</translation>
+    </message>
+    <message>
+        <source>It has no Python 3.11 or newer, which Cloze needs.</source>
+        <translation>那里没有 Cloze 需要的 Python 3.11 或更新版本。</translation>
+    </message>
+    <message>
+        <source>Options of sbatch; empty without SLURM.</source>
+        <translation>sbatch 的选项；没有 SLURM 则留空。</translation>
+    </message>
+    <message>
+        <source>SLURM</source>
+        <translation>SLURM</translation>
+    </message>
+    <message>
+        <source>SLURM options</source>
+        <translation>SLURM 选项</translation>
+    </message>
+    <message>
+        <source>The same Cloze as here is installed.</source>
+        <translation>那里装有与本机相同的 Cloze。</translation>
+    </message>
+    <message>
+        <source>There is no SLURM on {host}: remove the options.</source>
+        <translation>{host} 上没有 SLURM：请删除选项。</translation>
+    </message>
+    <message>
+        <source>This computer</source>
+        <translation>本机</translation>
+    </message>
+    <message>
+        <source>This computer, or one that ssh reaches: a run there continues when Cloze is closed.</source>
+        <translation>本机，或 ssh 能连上的计算机：关闭 Cloze 后，那里的训练会继续。</translation>
+    </message>
+    <message>
+        <source>What sbatch is given, such as {example}. Whoever runs the cluster knows what it needs. It is remembered for this host.</source>
+        <translation>交给 sbatch 的选项，例如 {example}。需要哪些选项，请问集群管理员。会为这台主机记住。</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>name, or user@computer</source>
+        <translation>名称，或 user@computer</translation>
     </message>
 </context>
 <context>
@@ -16916,6 +17190,10 @@ meaning | sentence colours it.</source>
         <translation>另存 8 位版本，小得多；会测量并显示由此造成的损失</translation>
     </message>
     <message>
+        <source>also its kept weights and checkpoints</source>
+        <translation>连同它保留的权重和检查点</translation>
+    </message>
+    <message>
         <source>also list the misclassified texts, word for word: they may be private</source>
         <translation>同时逐字列出分类错误的文本：它们可能涉及隐私</translation>
     </message>
@@ -16964,6 +17242,10 @@ meaning | sentence colours it.</source>
         <translation>向家族的所有成员提出同一个问题</translation>
     </message>
     <message>
+        <source>ask this host, though the folder was not made here</source>
+        <translation>询问这台主机，即使文件夹不是在本机创建的</translation>
+    </message>
+    <message>
         <source>at most this many texts, evenly spread; 0: all</source>
         <translation>最多读取多少条文本，均匀选取；0：全部</translation>
     </message>
@@ -17008,6 +17290,10 @@ meaning | sentence colours it.</source>
         <translation>按名称下载公开发布的模型，或继续未完成的下载</translation>
     </message>
     <message>
+        <source>download the weights of a run from where it is trained</source>
+        <translation>从训练所在的主机下载一次训练的权重</translation>
+    </message>
+    <message>
         <source>drawn between two numbers, or from several values</source>
         <translation>从两个数之间抽取，或从几个值中抽取</translation>
     </message>
@@ -17050,6 +17336,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>find duplicates, leaks, label errors and other problems in a table, and fix them in a recipe</source>
         <translation>在表格中查找重复、泄漏、标签错误等问题，并在处理步骤中修正</translation>
+    </message>
+    <message>
+        <source>finetune or pretrain, with all that follows</source>
+        <translation>finetune 或 pretrain，以及其后的全部参数</translation>
     </message>
     <message>
         <source>fix the findings of a kind, such as exact_duplicates or similar_labels; KIND:together keeps duplicates in one split instead of excluding them; near_duplicates:0.9 and near_leaks:0.9 exclude those at least this similar; repeatable; needs --out</source>
@@ -17100,6 +17390,10 @@ meaning | sentence colours it.</source>
         <translation>所有训练合计的分钟数，平均分配：分钟数相等</translation>
     </message>
     <message>
+        <source>for whom</source>
+        <translation>为哪个工具编写</translation>
+    </message>
+    <message>
         <source>guess all [MASK]s together, by beam search</source>
         <translation>用束搜索一起猜所有 [MASK]</translation>
     </message>
@@ -17138,6 +17432,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>in each interval, draw near-duplicates together, as the doctor finds them</source>
         <translation>计算各置信区间时，把数据体检找出的近似重复一起重抽样</translation>
+    </message>
+    <message>
+        <source>install this Cloze there, in a folder of its own</source>
+        <translation>把这个 Cloze 安装到那台主机上单独的文件夹里</translation>
     </message>
     <message>
         <source>instead of files: answer JSON lines on stdin, such as {"text": "..."}, on stdout</source>
@@ -17236,6 +17534,10 @@ meaning | sentence colours it.</source>
         <translation>随机抽取所用的随机种子</translation>
     </message>
     <message>
+        <source>of ~/.ssh/config; default: this computer</source>
+        <translation>~/.ssh/config 中的主机；默认：本机</translation>
+    </message>
+    <message>
         <source>one graph for any batch and length, checked in onnxruntime, and a program that uses it</source>
         <translation>适用于任意批次和长度的单个计算图，在 onnxruntime 中检查过，附带使用它的程序</translation>
     </message>
@@ -17256,8 +17558,16 @@ meaning | sentence colours it.</source>
         <translation>选项</translation>
     </message>
     <message>
+        <source>over how many GPUs; 0: none</source>
+        <translation>使用多少个 GPU；0：不使用</translation>
+    </message>
+    <message>
         <source>pad the text to this many tokens with [PAD]</source>
         <translation>用 [PAD] 把文本填充到这么多个词元</translation>
+    </message>
+    <message>
+        <source>pause a run that trains in another process; `resume` continues it</source>
+        <translation>暂停另一个进程中的训练；用 `resume` 继续</translation>
     </message>
     <message>
         <source>positional arguments</source>
@@ -17278,6 +17588,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>print everything known about each as JSON</source>
         <translation>以 JSON 输出每一项的全部信息</translation>
+    </message>
+    <message>
+        <source>print everything known about it as JSON</source>
+        <translation>以 JSON 打印关于它的全部信息</translation>
     </message>
     <message>
         <source>print ids, segments, spans and what was done to the text as JSON</source>
@@ -17332,6 +17646,18 @@ meaning | sentence colours it.</source>
         <translation>在另一个段中读取词元；可重复</translation>
     </message>
     <message>
+        <source>remember: runs there go by sbatch with these; '' for none</source>
+        <translation>记住：那里的训练用 sbatch 和这些选项提交；'' 表示不用</translation>
+    </message>
+    <message>
+        <source>remember: the Python there that has Cloze</source>
+        <translation>记住：那里装有 Cloze 的 Python</translation>
+    </message>
+    <message>
+        <source>remember: where Cloze keeps its files; default: ~/.cloze</source>
+        <translation>记住：Cloze 在那里存放文件的位置；默认：~/.cloze</translation>
+    </message>
+    <message>
         <source>remove ended jobs from the list; their runs stay</source>
         <translation>从列表中移除已结束的任务；其训练记录会保留</translation>
     </message>
@@ -17384,6 +17710,10 @@ meaning | sentence colours it.</source>
         <translation>显示此帮助信息并退出</translation>
     </message>
     <message>
+        <source>show what a host, or this computer, has to train with</source>
+        <translation>显示一台主机或本机可用于训练的资源</translation>
+    </message>
+    <message>
         <source>show what each layer would guess for a word</source>
         <translation>显示每一层会猜什么词</translation>
     </message>
@@ -17418,6 +17748,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>skip jobs that were not queued on this computer</source>
         <translation>跳过不是在这台计算机上排队的任务</translation>
+    </message>
+    <message>
+        <source>stop a run that trains in another process; what it learned is kept</source>
+        <translation>停止另一个进程中的训练；已学到的内容会保留</translation>
     </message>
     <message>
         <source>stop and keep the current run; nothing continues until `run`</source>
@@ -17490,6 +17824,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>the column with the true labels</source>
         <translation>真实标签所在的列</translation>
+    </message>
+    <message>
+        <source>the file to write</source>
+        <translation>要写入的文件</translation>
     </message>
     <message>
         <source>the folder of a family, or a packed one</source>
@@ -17584,8 +17922,16 @@ meaning | sentence colours it.</source>
         <translation>用带标签的文件训练模型，任务从文件中自动检测</translation>
     </message>
     <message>
+        <source>train on this host of ~/.ssh/config, and watch it here</source>
+        <translation>在 ~/.ssh/config 中的这台主机上训练，在这里观看</translation>
+    </message>
+    <message>
         <source>train several runs one after another, in a process of its own</source>
         <translation>在单独的进程中逐个进行多次训练</translation>
+    </message>
+    <message>
+        <source>train them on this host of ~/.ssh/config</source>
+        <translation>在 ~/.ssh/config 中的这台主机上训练</translation>
     </message>
     <message>
         <source>turn a head off, both counted from 1; LAYER alone for all its heads; repeatable</source>
@@ -17608,12 +17954,20 @@ meaning | sentence colours it.</source>
         <translation>代替 HF_ENDPOINT 使用</translation>
     </message>
     <message>
+        <source>watch a run that trains in another process, here or on another computer</source>
+        <translation>观看另一个进程中的训练，无论在本机还是另一台计算机上</translation>
+    </message>
+    <message>
         <source>what each reached on the held-out text</source>
         <translation>每个成员在留出的文本上达到的水平</translation>
     </message>
     <message>
         <source>what is to C as B is to A, such as man king woman</source>
         <translation>哪个词与 C 的关系如同 B 与 A 的关系，例如 man king woman</translation>
+    </message>
+    <message>
+        <source>what it is called there</source>
+        <translation>它在那里的名称</translation>
     </message>
     <message>
         <source>what to write, one or several at once</source>
@@ -17640,6 +17994,10 @@ meaning | sentence colours it.</source>
         <translation>与 --data 合用：文本所在的列</translation>
     </message>
     <message>
+        <source>with --install: wheels of all it needs</source>
+        <translation>与 --install 同用：存放全部所需 wheel 文件的文件夹</translation>
+    </message>
+    <message>
         <source>with --journal: the fixes of the labelled table, as the window keeps them</source>
         <translation>与 --journal 合用：已标注表格的修正（由窗口保存）</translation>
     </message>
@@ -17650,6 +18008,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>with --learn: the weight that learns it, by its published name; both count from 0</source>
         <translation>配合 --learn：由哪个权重学习，用其公开的名称；行和列都从 0 数起</translation>
+    </message>
+    <message>
+        <source>with --on: by sbatch with these options</source>
+        <translation>与 --on 同用：用 sbatch 和这些选项提交</translation>
+    </message>
+    <message>
+        <source>with --on: by sbatch with these options, such as '--partition=gpu --gpus=2 --time=4:00:00'</source>
+        <translation>与 --on 同用：用 sbatch 和这些选项提交，例如 '--partition=gpu --gpus=2 --time=4:00:00'</translation>
+    </message>
+    <message>
+        <source>with --on: leave the weights there; `get-weights` downloads them</source>
+        <translation>与 --on 同用：权重留在那里；用 `get-weights` 下载</translation>
     </message>
     <message>
         <source>with --random: how many runs</source>
@@ -17690,6 +18060,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>write a smaller copy of a family that can only be asked</source>
         <translation>写出家族的精简副本，只能用来提问</translation>
+    </message>
+    <message>
+        <source>write a training for SkyPilot, dstack or Kubernetes, as YAML</source>
+        <translation>把一次训练写成供 SkyPilot、dstack 或 Kubernetes 使用的 YAML</translation>
     </message>
     <message>
         <source>write a word’s vectors wherever it occurs, as an .npz file</source>
@@ -17816,6 +18190,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>--set expects name=value, not {given!r}.</source>
         <translation>--set 需要 name=value 的形式，而不是 {given!r}。</translation>
+    </message>
+    <message>
+        <source>--slurm and --no-weights need --on, which names the host.</source>
+        <translation>--slurm 和 --no-weights 需要用 --on 指明主机。</translation>
     </message>
     <message>
         <source>1,000 texts take about {energy}: {processor} s of processor time were measured, and {watts} W for a core are assumed.</source>
@@ -17962,6 +18340,10 @@ meaning | sentence colours it.</source>
         <translation>束宽为 {beam} 时什么都不会保留。请使用 1 或更大的值。</translation>
     </message>
     <message>
+        <source>A comparison of methods trains on this computer only. Choose it under Where.</source>
+        <translation>方法比较只能在本机训练。请在“位置”中选择本机。</translation>
+    </message>
+    <message>
         <source>A difference below {least:g} is too small for a verdict.</source>
         <translation>小于 {least:g} 的差异太小，无法下结论。</translation>
     </message>
@@ -18078,6 +18460,10 @@ meaning | sentence colours it.</source>
         <translation>数值：有多相似？</translation>
     </message>
     <message>
+        <source>A packaged Cloze cannot install itself elsewhere. Install it there by pip: pip install {package}</source>
+        <translation>打包的 Cloze 无法把自己安装到别处。请在那里用 pip 安装：pip install {package}</translation>
+    </message>
+    <message>
         <source>A pair where “it” must be the river.</source>
         <translation>一个句子对，其中“it”只能指那条河。</translation>
     </message>
@@ -18096,6 +18482,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>A pipeline begins with a trained {field}, not with {value}. Pretrain one first, and give its folder.</source>
         <translation>流程要从训练过的 {field} 开始，而不是 {value}。请先预训练一个，再给出它的文件夹。</translation>
+    </message>
+    <message>
+        <source>A pipeline is trained on this computer; its runs cannot be on {host}.</source>
+        <translation>流程只能在本机训练，不能放到 {host} 上。</translation>
     </message>
     <message>
         <source>A process that splits the text into WordPieces was ended from outside, perhaps for lack of memory. Close other programs and start again.</source>
@@ -18662,6 +19052,10 @@ meaning | sentence colours it.</source>
         <translation>微调之前：它猜词</translation>
     </message>
     <message>
+        <source>Behind the options goes the command that trains, such as: finetune --data reviews.csv ...</source>
+        <translation>选项之后写训练命令，例如：finetune --data reviews.csv ...</translation>
+    </message>
+    <message>
         <source>Bengali</source>
         <translation>孟加拉语</translation>
     </message>
@@ -18766,6 +19160,10 @@ meaning | sentence colours it.</source>
         <translation>正在 onnxruntime 中检查</translation>
     </message>
     <message>
+        <source>Checking {name}</source>
+        <translation>正在检查 {name}</translation>
+    </message>
+    <message>
         <source>Checkpoint every</source>
         <translation>检查点间隔</translation>
     </message>
@@ -18824,6 +19222,18 @@ meaning | sentence colours it.</source>
     <message>
         <source>Cloze cannot make a vocabulary of this kind smaller. Leave {field} at 0.</source>
         <translation>Cloze 无法缩小这种词表。请让 {field} 保持为 0。</translation>
+    </message>
+    <message>
+        <source>Cloze could not be installed on {host}: {reason}</source>
+        <translation>无法在 {host} 上安装 Cloze：{reason}</translation>
+    </message>
+    <message>
+        <source>Cloze is not on {host} yet. Install it there first, under Where.</source>
+        <translation>{host} 上还没有 Cloze。请先在“位置”下把它安装到那里。</translation>
+    </message>
+    <message>
+        <source>Cloze was installed on {host}, but is another one than here. Try again.</source>
+        <translation>已在 {host} 上安装 Cloze，但与这里的不同。请重试。</translation>
     </message>
     <message>
         <source>Cloze works offline, and {name} is not complete in the cache of this computer.</source>
@@ -18974,6 +19384,26 @@ meaning | sentence colours it.</source>
         <translation>正在计算向量</translation>
     </message>
     <message>
+        <source>Connected to {host}; the run is paused there.</source>
+        <translation>已连接到 {host}；训练在那里已暂停。</translation>
+    </message>
+    <message>
+        <source>Connected to {host}; the run is training there.</source>
+        <translation>已连接到 {host}；训练正在那里进行。</translation>
+    </message>
+    <message>
+        <source>Connected to {host}; the run is waiting to begin there.</source>
+        <translation>已连接到 {host}；训练在那里等待开始。</translation>
+    </message>
+    <message>
+        <source>Connecting</source>
+        <translation>正在连接</translation>
+    </message>
+    <message>
+        <source>Connecting to {host}</source>
+        <translation>正在连接 {host}</translation>
+    </message>
+    <message>
         <source>Contrastive pairs, then a regression</source>
         <translation>先对比样本对，再回归</translation>
     </message>
@@ -19056,6 +19486,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Domain text</source>
         <translation>领域文本</translation>
+    </message>
+    <message>
+        <source>Downloading the weights</source>
+        <translation>正在下载权重</translation>
     </message>
     <message>
         <source>Draw both parts from the same rows, or keep the difference in mind.</source>
@@ -19794,6 +20228,10 @@ meaning | sentence colours it.</source>
         <translation>BERT 的统计初始化</translation>
     </message>
     <message>
+        <source>Installing on {host}: {what}</source>
+        <translation>正在 {host} 上安装：{what}</translation>
+    </message>
+    <message>
         <source>Integrated gradients</source>
         <translation>积分梯度</translation>
     </message>
@@ -19808,6 +20246,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>It becomes {pieces} pieces.</source>
         <translation>它成为 {pieces} 个词片。</translation>
+    </message>
+    <message>
+        <source>It does not have this Cloze; --install installs it there.</source>
+        <translation>那里没有这个 Cloze；用 --install 安装。</translation>
     </message>
     <message>
         <source>It does not write, and it guesses each of two masked words without knowing the other. Its column says so on this sentence.</source>
@@ -20510,6 +20952,10 @@ meaning | sentence colours it.</source>
         <translation>另有一些行按不同方式读取：{lines}。例如：{first}</translation>
     </message>
     <message>
+        <source>More than {most} files cannot be sent.</source>
+        <translation>最多只能发送 {most} 个文件。</translation>
+    </message>
+    <message>
         <source>More than {most} rows of {path} cannot be used. The first: {first} Fix the file, or choose its columns.</source>
         <translation>{path} 中有超过 {most} 行无法使用。请修正文件，或选择它的列。第一处：{first}</translation>
     </message>
@@ -20548,6 +20994,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Name the file to write with --out.</source>
         <translation>请用 --out 指定要写入的文件。</translation>
+    </message>
+    <message>
+        <source>Name the host on which to install.</source>
+        <translation>请指明要安装到哪台主机。</translation>
     </message>
     <message>
         <source>Name two models: --model A --model B.</source>
@@ -20664,6 +21114,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>No model was chosen. Give new:SIZE, or the folder of a model.</source>
         <translation>没有选择模型。请给出 new:SIZE，或模型的文件夹。</translation>
+    </message>
+    <message>
+        <source>No process is training the run in {path}.</source>
+        <translation>没有进程在训练 {path} 中的训练记录。</translation>
     </message>
     <message>
         <source>No question of {path} can be used. {first}</source>
@@ -20784,6 +21238,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>None of the {num_rows:,} rows can be used. {first}</source>
         <translation>{num_rows:,} 行都无法使用。{first}</translation>
+    </message>
+    <message>
+        <source>Not connected to {host} since {time}.</source>
+        <translation>自 {time} 起未连接到 {host}。</translation>
+    </message>
+    <message>
+        <source>Not connected to {host} since {time}; it continues there.</source>
+        <translation>自 {time} 起未连接到 {host}；训练在那里继续。</translation>
     </message>
     <message>
         <source>Not exactly.</source>
@@ -21314,6 +21776,10 @@ meaning | sentence colours it.</source>
         <translation>用这些文本预训练这么多步。</translation>
     </message>
     <message>
+        <source>Pretraining with fine-tuning after it trains on this computer only. Choose it under Where, or start the two one after the other.</source>
+        <translation>先预训练再微调的流程只能在本机训练。请在“位置”中选择本机，或把两者先后分别启动。</translation>
+    </message>
+    <message>
         <source>Previous token</source>
         <translation>上一个词元</translation>
     </message>
@@ -21502,6 +21968,14 @@ meaning | sentence colours it.</source>
         <translation>俄语</translation>
     </message>
     <message>
+        <source>SLURM did not answer within {seconds:.0f} s ({name}).</source>
+        <translation>SLURM 在 {seconds:.0f} 秒内没有回应（{name}）。</translation>
+    </message>
+    <message>
+        <source>SLURM ended the run on {host} before it was finished. Continue it with: {command}</source>
+        <translation>SLURM 在训练完成前结束了 {host} 上的训练。继续训练请运行：{command}</translation>
+    </message>
+    <message>
         <source>SQLite database</source>
         <translation>SQLite 数据库</translation>
     </message>
@@ -21592,6 +22066,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Segments</source>
         <translation>段</translation>
+    </message>
+    <message>
+        <source>Sending {name}</source>
+        <translation>正在发送 {name}</translation>
     </message>
     <message>
         <source>Sentences to watch during training, one per line, with the word to guess in brackets: The capital of France is [Paris].</source>
@@ -21990,6 +22468,10 @@ meaning | sentence colours it.</source>
         <translation>与 {host} 的连接中断：{reason}。请稍后继续，或选择镜像。</translation>
     </message>
     <message>
+        <source>The connection to {host} has ended: {reason}</source>
+        <translation>与 {host} 的连接已断开：{reason}</translation>
+    </message>
+    <message>
         <source>The copy of {folder} answers differently, so nothing was kept.</source>
         <translation>{folder} 的副本回答不同，因此没有保留任何内容。</translation>
     </message>
@@ -22010,8 +22492,16 @@ meaning | sentence colours it.</source>
         <translation>磁盘空间不足。检查点需要 {path} 中有 {needed}，而可用空间为 {free}。</translation>
     </message>
     <message>
+        <source>The disk has too little room: {needed} MB are downloaded to {path}, {free} are free.</source>
+        <translation>磁盘空间不足：要下载 {needed} MB 到 {path}，只剩 {free} MB。</translation>
+    </message>
+    <message>
         <source>The disk is full: {path} could not be written. Free some space and try again.</source>
         <translation>磁盘已满：无法写入 {path}。请腾出空间后重试。</translation>
+    </message>
+    <message>
+        <source>The disk there has too little room: {needed} MB are needed, {free} are free.</source>
+        <translation>那里的磁盘空间不足：需要 {needed} MB，只剩 {free} MB。</translation>
     </message>
     <message>
         <source>The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.</source>
@@ -22060,6 +22550,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>The files have different layouts: {found}. If that is wrong, choose one.</source>
         <translation>这些文件的文本格式不同：{found}。如果不对，请选择一种。</translation>
+    </message>
+    <message>
+        <source>The files that are offered cannot be those of a run, so none is downloaded.</source>
+        <translation>对方提供的文件不可能属于一次训练，因此没有下载。</translation>
     </message>
     <message>
         <source>The first guess is “river”, a word on the right. Without “by the river” it is not among the first ten.</source>
@@ -22626,6 +23120,14 @@ meaning | sentence colours it.</source>
         <translation>行太少，无法评判会改动编码器的方法：这些方法需要 {rows} 行，且每个标签 {least} 行。</translation>
     </message>
     <message>
+        <source>The run continues on {host}. Watch it again with: {follow}; stop it with: {stop}</source>
+        <translation>训练在 {host} 上继续。再次观看请运行：{follow}；停止请运行：{stop}</translation>
+    </message>
+    <message>
+        <source>The run failed on {host}: {reason}</source>
+        <translation>{host} 上的训练失败：{reason}</translation>
+    </message>
+    <message>
         <source>The run folder {path} is not empty. Name a new one, or resume the run in it.</source>
         <translation>训练记录文件夹 {path} 不是空的。请指定新文件夹，或恢复其中的训练。</translation>
     </message>
@@ -22648,6 +23150,30 @@ meaning | sentence colours it.</source>
     <message>
         <source>The run in {path} is finished. Its model is in {model}.</source>
         <translation>{path} 中的训练已完成。模型在 {model} 中。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is trained on {host}. Continue it there.</source>
+        <translation>{path} 中的训练在 {host} 上进行。请在那里继续。</translation>
+    </message>
+    <message>
+        <source>The run on {host} failed.</source>
+        <translation>{host} 上的训练失败。</translation>
+    </message>
+    <message>
+        <source>The run on {host} is finished.</source>
+        <translation>{host} 上的训练已完成。</translation>
+    </message>
+    <message>
+        <source>The run on {host} was interrupted.</source>
+        <translation>{host} 上的训练中断了。</translation>
+    </message>
+    <message>
+        <source>The run on {host} was stopped, and what it learned is kept.</source>
+        <translation>{host} 上的训练已停止，学到的内容已保留。</translation>
+    </message>
+    <message>
+        <source>The run was interrupted on {host} {count} times without coming any further. Continue it with: {command}</source>
+        <translation>{host} 上的训练中断了 {count} 次，没有任何进展。继续训练请运行：{command}</translation>
     </message>
     <message>
         <source>The run {path} held out no rows, so nothing says how its model errs. Label more texts, or hold out a share of the rows.</source>
@@ -23130,6 +23656,14 @@ meaning | sentence colours it.</source>
         <translation>给了领域文本的时间，却没有给文本。请给出 {field}。</translation>
     </message>
     <message>
+        <source>There is no SLURM on {host}: the command {name} was not found.</source>
+        <translation>{host} 上没有 SLURM：找不到命令 {name}。</translation>
+    </message>
+    <message>
+        <source>There is no SLURM: the command {name} was not found.</source>
+        <translation>没有 SLURM：找不到命令 {name}。</translation>
+    </message>
+    <message>
         <source>There is no answer, though the question is not marked as impossible ({where}).</source>
         <translation>没有答案，但问题没有标为无法回答（{where}）。</translation>
     </message>
@@ -23206,12 +23740,20 @@ meaning | sentence colours it.</source>
         <translation>应有 JSON 对象形式的问题的位置没有问题（{where}）。</translation>
     </message>
     <message>
+        <source>There is no run {key} on this computer.</source>
+        <translation>这台计算机上没有训练记录 {key}。</translation>
+    </message>
+    <message>
         <source>There is no second text, so nothing goes from or to B. Add one.</source>
         <translation>没有第二段文本，所以没有看向 B 或从 B 出发的注意力。请添加第二段文本。</translation>
     </message>
     <message>
         <source>There is no setting named {field}. The nearest names are: {names}.</source>
         <translation>没有名为 {field} 的设置。最接近的名称：{names}。</translation>
+    </message>
+    <message>
+        <source>There is no ssh on this computer. Install OpenSSH’s client and try again.</source>
+        <translation>这台计算机上没有 ssh。请安装 OpenSSH 客户端后重试。</translation>
     </message>
     <message>
         <source>There is no stage to compare with the original model. Give {field}, or task_minutes.</source>
@@ -24026,6 +24568,10 @@ meaning | sentence colours it.</source>
         <translation>其中有类型未知的字段</translation>
     </message>
     <message>
+        <source>a file that was being sent has changed</source>
+        <translation>正在发送的文件发生了变化</translation>
+    </message>
+    <message>
         <source>a graph for ONNX</source>
         <translation>ONNX 的计算图</translation>
     </message>
@@ -24502,6 +25048,10 @@ meaning | sentence colours it.</source>
         <translation>其中没有写明张量分在几个文件里</translation>
     </message>
     <message>
+        <source>it ended without a word</source>
+        <translation>连接结束，没有说明原因</translation>
+    </message>
+    <message>
         <source>it has no table of weights and files</source>
         <translation>其中没有权重与文件的对照表</translation>
     </message>
@@ -24750,6 +25300,10 @@ meaning | sentence colours it.</source>
         <translation>下一句头</translation>
     </message>
     <message>
+        <source>no answer came</source>
+        <translation>没有收到回应</translation>
+    </message>
+    <message>
         <source>no header</source>
         <translation>没有表头</translation>
     </message>
@@ -24908,6 +25462,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>something follows after its end</source>
         <translation>结尾之后还有内容</translation>
+    </message>
+    <message>
+        <source>ssh does not know {host} yet, or its key has changed: {reason} Connect once in a terminal, by ssh {host}, and try again.</source>
+        <translation>ssh 还不认识 {host}，或者它的密钥变了：{reason} 请在终端用 ssh {host} 连接一次，然后重试。</translation>
     </message>
     <message>
         <source>step {step}/{total}</source>
@@ -25694,6 +26252,14 @@ meaning | sentence colours it.</source>
         <translation>{folds} 折交叉验证，重复 {times} 次</translation>
     </message>
     <message>
+        <source>{given!r} are not options of sbatch, such as --partition=gpu --gpus=1.</source>
+        <translation>{given!r} 不是 sbatch 的选项，例如 --partition=gpu --gpus=1。</translation>
+    </message>
+    <message>
+        <source>{given!r} is no hash.</source>
+        <translation>{given!r} 不是哈希值。</translation>
+    </message>
+    <message>
         <source>{host} allows no more requests for now ({status}). Try again in a while.</source>
         <translation>{host} 暂时不再接受请求（{status}）。请过一会儿再试。</translation>
     </message>
@@ -25716,6 +26282,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{host} cannot be reached. The cache of this computer is used.</source>
         <translation>无法连接 {host}。改用本机的缓存。</translation>
+    </message>
+    <message>
+        <source>{host} cannot be reached. ssh says: {reason}</source>
+        <translation>无法连接 {host}。ssh 的消息：{reason}</translation>
     </message>
     <message>
         <source>{host} cannot be reached: {reason}. Check the connection, or choose a mirror.</source>
@@ -25746,6 +26316,10 @@ meaning | sentence colours it.</source>
         <translation>{host} 不提供 {name}（{status}）。你的访问令牌没有发送，因为它属于另一个模型库。可以在“下载选项”中允许发送，或使用 --send-token。</translation>
     </message>
     <message>
+        <source>{host} does not have the Cloze that runs here. Install it in a folder of its own there: {command}</source>
+        <translation>{host} 上没有这里运行的 Cloze。请把它安装到那里单独的文件夹：{command}</translation>
+    </message>
+    <message>
         <source>{host} does not have the file {file} of {name} ({status}).</source>
         <translation>{host} 上的 {name} 没有文件 {file}（{status}）。</translation>
     </message>
@@ -25762,6 +26336,10 @@ meaning | sentence colours it.</source>
         <translation>{host} 自身出错（{status}）。请稍后再试。</translation>
     </message>
     <message>
+        <source>{host} has another Cloze than the one that runs here. Install this one as well: {command}</source>
+        <translation>{host} 上的 Cloze 与这里运行的不同。请把这里的也安装上去：{command}</translation>
+    </message>
+    <message>
         <source>{host} has no model named {name} ({status}). Check the spelling.</source>
         <translation>{host} 上没有名为 {name} 的模型（{status}）。请检查拼写。</translation>
     </message>
@@ -25770,12 +26348,20 @@ meaning | sentence colours it.</source>
         <translation>{host} 上的 {name} 没有修订版本 {revision}。</translation>
     </message>
     <message>
+        <source>{host} is not the name of a host. Name one of ~/.ssh/config, or say user@computer.</source>
+        <translation>{host} 不是主机名。请用 ~/.ssh/config 中的名称，或写成 user@computer。</translation>
+    </message>
+    <message>
         <source>{host} redirects from one address to the next without end.</source>
         <translation>{host} 不断从一个地址重定向到下一个，没有尽头。</translation>
     </message>
     <message>
         <source>{host} redirects to an address that does not belong to a model.</source>
         <translation>{host} 重定向到一个不属于模型的地址。</translation>
+    </message>
+    <message>
+        <source>{host} refused: {reason}</source>
+        <translation>{host} 拒绝了：{reason}</translation>
     </message>
     <message>
         <source>{host} refuses to continue a file of {name} where it ended ({status}).</source>
@@ -25792,6 +26378,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{host} stops sending {file} each time. Continue later, or choose a mirror.</source>
         <translation>{host} 每次都中途停止发送 {file}。请稍后继续，或选择镜像。</translation>
+    </message>
+    <message>
+        <source>{key!r} is no key of a run.</source>
+        <translation>{key!r} 不是训练记录的键。</translation>
     </message>
     <message>
         <source>{kind}: {layers} layers, {width} wide, {pieces:,} pieces</source>
@@ -25874,6 +26464,18 @@ meaning | sentence colours it.</source>
         <translation>在 {name} 中，{most} 有 {large:,} 行，{least} 只有 {small:,} 行，前者是后者的 {times:.0f} 倍。</translation>
     </message>
     <message>
+        <source>{name!r} is no file of a run that is downloaded.</source>
+        <translation>{name!r} 不是训练记录中可下载的文件。</translation>
+    </message>
+    <message>
+        <source>{name!r} is no name for a run.</source>
+        <translation>{name!r} 不能用作训练记录的名称。</translation>
+    </message>
+    <message>
+        <source>{name!r} is no name that another computer can take.</source>
+        <translation>{name!r} 不是另一台计算机可用的名称。</translation>
+    </message>
+    <message>
         <source>{name!r} is not known here; it can be one of: {choices}.</source>
         <translation>这里没有 {name!r}，可选：{choices}。</translation>
     </message>
@@ -25884,6 +26486,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} at {commit} ({revision}), {licence}</source>
         <translation>{name}，提交 {commit}（{revision}），{licence}</translation>
+    </message>
+    <message>
+        <source>{name} changes on {host} while it is downloaded.</source>
+        <translation>下载时，{host} 上的 {name} 在变化。</translation>
     </message>
     <message>
         <source>{name} does not match its checksum</source>
@@ -25916,6 +26522,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} has rows 0 to {rows} and columns 0 to {columns}.</source>
         <translation>{name} 有第 0 至 {rows} 行、第 0 至 {columns} 列。</translation>
+    </message>
+    <message>
+        <source>{name} has {cores} cores, {memory} GB of memory, {free} GB free on its disk, and no GPU.</source>
+        <translation>{name} 有 {cores} 个核心、{memory} GB 内存，磁盘剩余 {free} GB，没有 GPU。</translation>
+    </message>
+    <message>
+        <source>{name} has {cores} cores, {memory} GB of memory, {free} GB free on its disk, and these GPUs: {gpus}.</source>
+        <translation>{name} 有 {cores} 个核心、{memory} GB 内存，磁盘剩余 {free} GB，GPU：{gpus}。</translation>
     </message>
     <message>
         <source>{name} holds no config.json, so Cloze cannot open it.</source>
@@ -26016,6 +26630,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{name} must end in .npz, the format for vectors.</source>
         <translation>{name} 必须以 .npz 结尾，这是向量的文件格式。</translation>
+    </message>
+    <message>
+        <source>{name} refused: {reason}</source>
+        <translation>{name} 拒绝了：{reason}</translation>
     </message>
     <message>
         <source>{name} takes {wanted} MB, and {path} has {free} MB left. Free some space first.</source>
@@ -26154,6 +26772,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 只有表头，没有数据行。请添加数据行。如果第 1 行是数据行，请指明没有表头。</translation>
     </message>
     <message>
+        <source>{path} has changed while it was sent. Try again when it is left alone.</source>
+        <translation>发送时 {path} 发生了变化。请在它不再变动时重试。</translation>
+    </message>
+    <message>
         <source>{path} has no checkpoints that can be deleted.</source>
         <translation>{path} 没有可以删除的检查点。</translation>
     </message>
@@ -26224,6 +26846,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{path} holds files that do not belong to a token store. Choose another folder.</source>
         <translation>{path} 中有不属于词元库的文件。请选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>{path} holds more than {most} files, too many to be sent.</source>
+        <translation>{path} 中的文件超过 {most} 个，太多，无法发送。</translation>
     </message>
     <message>
         <source>{path} holds more than {most} values, which is too many for such a file.</source>
@@ -26426,6 +27052,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 已损坏：开头像讲解，后面却不是。</translation>
     </message>
     <message>
+        <source>{path} is damaged: it does not say where the run is trained.</source>
+        <translation>{path} 已损坏：其中没有说明训练在哪里进行。</translation>
+    </message>
+    <message>
         <source>{path} is damaged: its JSON cannot be read.</source>
         <translation>{path} 已损坏：无法读取其 JSON。</translation>
     </message>
@@ -26462,6 +27092,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 正在训练。请先停止训练再删除。没有删除任何内容。</translation>
     </message>
     <message>
+        <source>{path} is larger on {host} than such a file can be, so it is not mirrored.</source>
+        <translation>{host} 上的 {path} 大得不合常理，因此没有镜像。</translation>
+    </message>
+    <message>
         <source>{path} is larger than {most} MB, which is too large for such a file.</source>
         <translation>{path} 大于 {most} MB，对这种文件来说太大了。</translation>
     </message>
@@ -26476,6 +27110,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{path} is no file with labels.</source>
         <translation>{path} 不是标签文件。</translation>
+    </message>
+    <message>
+        <source>{path} is no run that is trained on another computer.</source>
+        <translation>{path} 不是在另一台计算机上进行的训练。</translation>
     </message>
     <message>
         <source>{path} is no run with a result, and no model folder, so there is nothing to report.</source>
@@ -26646,6 +27284,10 @@ meaning | sentence colours it.</source>
         <translation>{path} 是用其他词表生成的，因此重新拆分文本。</translation>
     </message>
     <message>
+        <source>{path} was not made here or was moved, so {host} is not asked for it. Name the host with --on to allow it.</source>
+        <translation>{path} 不是在本机创建的，或已被移动，因此不会向 {host} 询问。要允许，请用 --on 指明主机。</translation>
+    </message>
+    <message>
         <source>{path} was not written completely: {name}.</source>
         <translation>{path} 没有写完整：{name}。</translation>
     </message>
@@ -26748,6 +27390,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>{tensors:,} tensors, {weights:,} weights, opens as {kind}: {folder}</source>
         <translation>{tensors:,} 个张量，{weights:,} 个权重，可作为 {kind} 打开：{folder}</translation>
+    </message>
+    <message>
+        <source>{tool} is none of: {names}.</source>
+        <translation>{tool} 不在以下之列：{names}。</translation>
     </message>
     <message>
         <source>{total:,} test rows. No text is shared with training.</source>
@@ -27723,6 +28369,21 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
+    <name>hosts</name>
+    <message>
+        <source>Connecting to {host}…</source>
+        <translation>正在连接 {host}…</translation>
+    </message>
+    <message>
+        <source>Downloading {file} from {host}: {done} of {total}.</source>
+        <translation>正在从 {host} 下载 {file}：{done}，共 {total}。</translation>
+    </message>
+    <message>
+        <source>Installing Cloze on {host}</source>
+        <translation>正在 {host} 上安装 Cloze</translation>
+    </message>
+</context>
+<context>
     <name>hub</name>
     <message>
         <source>Downloading {name}: {share}</source>
@@ -28313,6 +28974,10 @@ meaning | sentence colours it.</source>
         <translation>验证{metric}</translation>
     </message>
     <message>
+        <source>What is in training on {hosts} continues there, and can no longer be followed.</source>
+        <translation>正在 {hosts} 上训练的会在那里继续，但不能再跟踪。</translation>
+    </message>
+    <message>
         <source>cancelled</source>
         <translation>已取消</translation>
     </message>
@@ -28337,6 +29002,10 @@ meaning | sentence colours it.</source>
         <translation>来自别处；读取 {places}</translation>
     </message>
     <message>
+        <source>here</source>
+        <translation>本机</translation>
+    </message>
+    <message>
         <source>measured by</source>
         <translation>指标</translation>
     </message>
@@ -28349,8 +29018,20 @@ meaning | sentence colours it.</source>
         <translation>没有留出测试行</translation>
     </message>
     <message>
+        <source>not connected since {day}, {time}</source>
+        <translation>自 {day} {time} 起未连接</translation>
+    </message>
+    <message>
+        <source>not connected since {time}</source>
+        <translation>自 {time} 起未连接</translation>
+    </message>
+    <message>
         <source>not measured: no rows were held out</source>
         <translation>未测量：没有留出任何行</translation>
+    </message>
+    <message>
+        <source>on {host}</source>
+        <translation>在 {host} 上</translation>
     </message>
     <message>
         <source>one scale per metric</source>
@@ -28403,6 +29084,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>when</source>
         <translation>时间</translation>
+    </message>
+    <message>
+        <source>where</source>
+        <translation>位置</translation>
     </message>
     <message>
         <source>{ahead} is ahead by {points}. Whether that is chance is inconclusive.</source>
@@ -28603,6 +29288,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>masked words right {value}</source>
         <translation>被掩盖的词猜对 {value}</translation>
+    </message>
+    <message>
+        <source>not connected</source>
+        <translation>未连接</translation>
+    </message>
+    <message>
+        <source>on {host}</source>
+        <translation>在 {host} 上</translation>
     </message>
     <message>
         <source>validation {metric}</source>
@@ -28933,6 +29626,29 @@ meaning | sentence colours it.</source>
     <message>
         <source>“{word}”: the steps of this word are not known, but its pieces are right.</source>
         <translation>“{word}”：这个词的拆分步骤未知，但词片是正确的。</translation>
+    </message>
+</context>
+<context>
+    <name>where</name>
+    <message>
+        <source>1 core</source>
+        <translation>1 个核心</translation>
+    </message>
+    <message>
+        <source>no GPU</source>
+        <translation>无 GPU</translation>
+    </message>
+    <message>
+        <source>{count} cores</source>
+        <translation>{count} 个核心</translation>
+    </message>
+    <message>
+        <source>{size} free</source>
+        <translation>可用 {size}</translation>
+    </message>
+    <message>
+        <source>{size} of memory</source>
+        <translation>内存 {size}</translation>
     </message>
 </context>
 <context>
