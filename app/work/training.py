@@ -311,7 +311,8 @@ class TrainingJob(QObject):
     def _take(self, events: list[Event]) -> None:
         for event in events:
             self.state.take(event)
-        self._is_there = self._is_there or self.state.contact is not None
+        contact = self.state.contact  # who is lost while it is sent has not begun it
+        self._is_there = self._is_there or (contact is not None and contact.is_connected)
         self.heard.emit(events)
         if not all(isinstance(event, Step | Progress) for event in events):
             self.changed.emit()

@@ -17780,7 +17780,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>remember: runs there go by sbatch with these; '' for none</source>
-        <translation>记住：那里的训练用 sbatch 和这些选项提交；&apos;&apos; 表示不用</translation>
+        <translation>记住：那里的训练用 sbatch 和这些选项提交；'' 表示不用</translation>
     </message>
     <message>
         <source>remember: the Python there that has Cloze</source>
@@ -18148,7 +18148,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>with --on: by sbatch with these options, such as '--partition=gpu --gpus=2 --time=4:00:00'</source>
-        <translation>与 --on 同用：用 sbatch 和这些选项提交，例如 &apos;--partition=gpu --gpus=2 --time=4:00:00&apos;</translation>
+        <translation>与 --on 同用：用 sbatch 和这些选项提交，例如 '--partition=gpu --gpus=2 --time=4:00:00'</translation>
     </message>
     <message>
         <source>with --on: leave the weights there; `get-weights` downloads them</source>
@@ -30932,7 +30932,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>on</source>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>other meaning</source>

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,8 @@ class FineTuneSetup(SetupCard):
         self.add(settings)
         self.form.add_first(self.where.panel())
         self.add(self.form, 1)
+        for before, after in pairwise((self.test_file, *self.where.parts)):
+            QWidget.setTabOrder(before, after)  # as they lie: Qt goes by when they came
         self.add(self.prediction)
         self.add(self.last_run)
         self.add(self.chain)

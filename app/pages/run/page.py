@@ -327,7 +327,7 @@ class TrainingPage(StatedPage[RunPageState]):
         elsewhere = is_busy and not running
         state = session.training.state if running else TrainingState()
         paused, stopping = state.is_pausing, state.state == "stopping"
-        may_pause = not state.host or state.contact is not None  # while it is sent there is nothing to pause
+        may_pause = not state.host or session.training.may_leave  # while it is sent there is nothing to pause
         shows_run = self.shows_run
         self.left.setCurrentIndex(1 if shows_run else 0)
         self.pause_button.setVisible(running and not paused)

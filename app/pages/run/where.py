@@ -77,6 +77,11 @@ class WhereChooser(QObject):
         self.slurm.editingFinished.connect(self._keep_slurm)
         self._hosts.changed.connect(self._hear)
 
+    @property
+    def parts(self) -> tuple[QWidget, ...]:
+        """What the keyboard goes through, in order."""
+        return self.box, self.typed, self.slurm, self.check, self.install
+
     def panel(self) -> QWidget:
         """Return the rows as a widget of their own."""
         made = QWidget()

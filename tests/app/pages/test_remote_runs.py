@@ -86,6 +86,18 @@ def test_what_is_sent_is_said_with_its_size(
     assert page.run_dir is None and there.wanted == []  # nothing has begun there
 
 
+def test_a_run_that_is_lost_while_it_is_sent_has_not_begun(
+    page: FineTunePage, session: Session, there: FakeHost, qtbot: QtBot, hand: Hand
+) -> None:
+    there.is_sent = False
+    session.training.start(with_values(FineTuneConfig(), {"data": "films.csv"}), "gpu1")
+    heard(there, session, qtbot, "waiting", connected=False)
+    assert not session.training.may_leave and hand.said("stop") == "Cancel"
+    hand.click("stop")
+    qtbot.waitUntil(lambda: not session.training.is_running)
+    assert page.run_dir is None
+
+
 def test_a_run_there_is_watched_as_if_here(
     page: FineTunePage,
     begin: Callable[..., Path],

@@ -62,6 +62,16 @@ def test_a_run_is_trained_on_this_computer_unless_a_host_is_chosen(page: FineTun
     assert "--on" not in page.command(page.asked())
 
 
+def test_the_keyboard_comes_to_where_before_the_settings(page: FineTunePage, hand: Hand) -> None:
+    hand.choose("where_choice", "gpu1")
+    widget, names = hand.find("setting_test_data"), list[str]()
+    while "setting_way" not in names:
+        widget = widget.nextInFocusChain()
+        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            names.append(widget.objectName())
+    assert names == ["where_choice", "where_slurm", "where_check", "setting_way"]
+
+
 def test_a_host_is_checked_in_one_line(
     page: FineTunePage, hand: Hand, session: Session, qtbot: QtBot
 ) -> None:
@@ -211,8 +221,9 @@ def test_what_trains_here_only_is_refused_in_one_sentence(
     assert "trains on this computer only" in hand.said("refusal_chain") and not there.runs
 
 
+@pytest.mark.slow
 def test_pretraining_goes_where_a_person_chooses_too(
-    there: FakeHost, show_page: ShowPage[PretrainPage], session: Session, tmp_path: Path
+    there: FakeHost, show_page: ShowPage[PretrainPage], session: Session, qtbot: QtBot, tmp_path: Path
 ) -> None:
     page = show_page(PretrainPage)
     text = tmp_path / "text.txt"
@@ -224,7 +235,8 @@ def test_pretraining_goes_where_a_person_chooses_too(
     assert session.wait_idle()
     assert page.command(page.asked()).endswith("--on gpu1")
     page.start()
-    ((config, _, host),) = there.runs or [(None, None, "")]
+    qtbot.waitUntil(lambda: bool(there.runs))
+    ((config, _, host),) = there.runs
     assert host == "gpu1" and config == page.asked()
     session.training.stop()
 
