@@ -221,7 +221,7 @@ def try_commands(place: Home, work: Path, tried: Tried) -> None:
     with tried.of("a table of Parquet"):
         (work / "four.parquet").write_bytes(zlib.decompress(base64.b85decode("".join(PARQUET))))
         check(
-            "rows of four.parquet" in run("engine", "doctor", "--data", work / "four.parquet"),
+            "labels of four.parquet" in run("engine", "doctor", "--data", work / "four.parquet"),
             "nothing was read",
         )
     with tried.of("export as ONNX with --int8, zip and transformers"):
