@@ -8,6 +8,7 @@ left out. Nothing of Cloze or its requirements is imported here: any Python from
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +26,13 @@ ROOT = Path(__file__).resolve().parents[2]
 CUT = "CLOZE_TRY_CUT"
 MOST_MB, MOST_COLD_S, MOST_DEMO_S = 420, 4.0, 360.0
 ODD = "小 明's $home"
+PARQUET = (  # four rows of text and label, compressed
+    "c-jka3^EjD5RDOy(GleUGT21fWEdD2n1Gmrkp)Pm=jW#|1L>s16iz5tAuTf}mjfaOW&`!Ph`L}g0Hm=XzZgX2rKY3uL|G(lOc^"
+    "BDijy-^a}z~b7({tgnIu?BQY%VS8GJxyfCX4{5|dJMpdw-%k}{GyY78=>Jd&zx43ZG#qCj!6CPpAq<M5OLx`9EIiNQw9K$1;Tj"
+    "RE9NBn=Sbz&f(Tvedd5ku*raHHf`o6ys3i08$JZ3I&Npg{7$_y2%9vx`{<a`Q-{_sYS(^`FRRPW_kvChLSo!r-58|35WxL;Ryi"
+    "hxj1V"
+)
+LEFT_TO_THE_SYSTEM = ("libEGL", "libGL", "libOpenGL", "libdrm", "libxcb.", "libwayland", "libvulkan")
 
 
 class Failed(Exception):
@@ -163,6 +172,15 @@ def try_sizes(folder: Path, tried: Tried) -> None:
             check(told["packed_MB"] <= MOST_MB, f"more than {MOST_MB} MB")
         broken = [path.name for path in folder.rglob("*") if path.is_symlink() and not path.exists()]
         check(not broken, f"links to nothing: {broken}")
+    with tried.of("each library finds those that it is linked with"):
+        inner = folder / "cloze" / "_internal"
+        around, libraries = {**os.environ, "LD_LIBRARY_PATH": str(inner)}, [*inner.rglob("*.so*")]
+        said = subprocess.run(
+            ["ldd", *libraries], env=around, capture_output=True, text=True, check=False
+        ).stdout
+        lacking = {line.split()[0] for line in said.splitlines() if line.endswith("not found")}
+        lacking -= {one for one in lacking if one.startswith(LEFT_TO_THE_SYSTEM)}
+        check(not lacking, f"not found: {sorted(lacking)}")
 
 
 def try_commands(place: Home, work: Path, tried: Tried) -> None:
@@ -200,6 +218,12 @@ def try_commands(place: Home, work: Path, tried: Tried) -> None:
         for ending in ("xlsx", "csv"):
             run("engine", "predict", "--model", model, "--data", table, "--out", work / f"answers.{ending}")
         check((work / "answers.csv").read_text(encoding="utf-8").count("\n") >= 400, "rows are missing")
+    with tried.of("a table of Parquet"):
+        (work / "four.parquet").write_bytes(zlib.decompress(base64.b85decode("".join(PARQUET))))
+        check(
+            "labels of four.parquet" in run("engine", "doctor", "--data", work / "four.parquet"),
+            "nothing was read",
+        )
     with tried.of("export as ONNX with --int8, zip and transformers"):
         words = (
             "--onnx",
