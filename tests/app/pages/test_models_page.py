@@ -43,8 +43,7 @@ def ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = language_folder(tmp_path / "starter")
     monkeypatch.setattr("app.shipped.starter_model", lambda: folder)
     monkeypatch.setattr("app.shipped.history_run", lambda: None)
-    for name in ("tuned_model", "chinese_model", "chinese_tuned_model"):
-        monkeypatch.setattr(f"app.shipped.{name}", lambda: None)
+    monkeypatch.setattr("app.shipped.model_named", lambda name: None)
 
 
 @pytest.fixture
@@ -67,8 +66,7 @@ def bare(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     """The page on a computer without any model."""
     monkeypatch.setattr("app.shipped.starter_model", lambda: None)
     monkeypatch.setattr("app.shipped.history_run", lambda: None)
-    for name in ("tuned_model", "chinese_model", "chinese_tuned_model"):
-        monkeypatch.setattr(f"app.shipped.{name}", lambda: None)
+    monkeypatch.setattr("app.shipped.model_named", lambda name: None)
     settings = AppSettings(tmp_path / "settings.ini")
     settings.runs_root = str(tmp_path / "nowhere")
     yield from _shown(Session(settings), qtbot)

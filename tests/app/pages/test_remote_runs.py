@@ -273,7 +273,8 @@ def test_weights_that_are_still_there_come_when_they_are_asked_for(
     there.refusal = None
     hand.click("copy_weights")
     qtbot.waitUntil(lambda: page.is_finished)
-    assert hand.shown("copy_weights") == [] and "The model is in" in hand.said("outcome")
+    qtbot.waitUntil(lambda: hand.shown("copy_weights") == [])
+    assert "The model is in" in hand.said("outcome")
     assert (path / "model") in {entry.path for entry in session.library.entries} or session.wait_idle()
 
 

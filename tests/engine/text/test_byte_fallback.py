@@ -141,7 +141,7 @@ def test_a_published_file_is_read_written_and_read_again_with_the_same_ids(
     assert "token_type_ids" not in second("a film") and found.token_type_ids[-1] == 1
 
 
-def test_words_are_whole_whatever_their_pieces_look_like() -> None:
+def test_words_are_whole_whatever_their_pieces_look_like(chinese_characters: None) -> None:
     for tokenizer in (tiny_fallback(), tiny_fallback(begins_with_space=False, splits=False)):
         found = tokenizer.encode(TEXT)
         words = words_of(found, TEXT)

@@ -104,7 +104,7 @@ def test_a_pair_has_its_separators_between_and_both_ways_to_join_it_agree(marker
         assert sum(whole.special_tokens_mask) == between + 2
 
 
-def test_words_end_at_spaces_and_marks_and_never_within_a_character() -> None:
+def test_words_end_at_spaces_and_marks_and_never_within_a_character(chinese_characters: None) -> None:
     tokenizer = tiny_byte_level()
     words = [word.text for word in words_of(tokenizer.encode(TEXT), TEXT)]
     assert words == ["the", "café", ",", "the", "playing", "(", "film", ")", "今", "天", "<mask>", "12"]
