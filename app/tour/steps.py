@@ -313,7 +313,8 @@ class Scenes(InsideScenes):
         text, *pair = self.page("predict").text_card.texts()
         inspector.set_text(text or story().table.asked[0], *pair)
         page.show_picture("attribution")
-        yield lambda: page.attribution.result is not None
+        # on a slow or busy computer it would wait for its button
+        yield lambda: page.attribution.ask_about(folder) and page.attribution.result is not None
 
     def told_reasons(self) -> list[tuple[str, float]]:
         """Return the words with what each adds to the answer, the strongest first, as they stand there."""

@@ -274,8 +274,9 @@ def walk(tour: Guide, qtbot: QtBot) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_the_tour_trains_on_the_sample_and_every_step_tells_what_stands_there(
-    window: MainWindow, qtbot: QtBot, tmp_path: Path
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("app.pages.attention.attribution.QUICK_S", 0.0)  # as on a slow or busy computer
     language_model(tmp_path / "assets" / "models" / "starter")
     form = window.page("finetune").setup.form
     window.session.model.set_max_length(48)

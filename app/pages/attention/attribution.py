@@ -7,6 +7,7 @@ what takes longer waits for the button, and can be stopped.
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -222,6 +223,13 @@ class AttributionCard(QWidget):
     def is_asking(self) -> bool:
         """Whether a result is still to come."""
         return self._result_asked.is_asking
+
+    def ask_about(self, folder: Path) -> bool:
+        """Ask once this is about a model, however long that takes, unless it was given up; whether it is."""
+        is_about = self._about is not None and self._about.folder == folder
+        if is_about and self.result is None and not self.is_asking and not self._waits:
+            self._ask()
+        return is_about
 
     def _ask_if_quick(self) -> None:
         if self.isVisible() and not self._waits and self._seconds() <= QUICK_S:
