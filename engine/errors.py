@@ -95,6 +95,11 @@ def bracketed(text: object, more: object) -> str:
     return spoken(marked("phrase", "{text} ({more})"), "phrase").format(text=text, more=more)
 
 
+def per_cent(number: str) -> str:
+    """Return a number, as it is written, as per cent: "76.3 %"; of "" what stands behind any."""
+    return spoken(marked("phrase", "{number} %"), "phrase").format(number=number)
+
+
 def spanned(low: object, high: object) -> str:
     """Return what lies between two ends: "73.0 to 82.3 %"."""
     return spoken(marked("phrase", "{low} to {high}"), "phrase").format(low=low, high=high)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.errors import Sentence, bracketed, closed, listed, marked, phrases, sentences, spanned
+from engine.errors import Sentence, bracketed, closed, listed, marked, per_cent, phrases, sentences, spanned
 from engine.evaluation.statistics import p_words
 from engine.family.blanks import BLANKS
 from engine.family.curves import crossings, not_passed
@@ -142,16 +142,17 @@ class CardLine:
         one = self.scores.get(name)
         if one is None:
             return CANNOT
-        unit = " %" if self.unit == PERCENT else ""
-        value, low, high = (self._digits(one[key]) for key in ("value", "low", "high"))
+        low, high = (self._digits(one[key]) for key in ("low", "high"))
+        value = self._digits(one["value"])
+        value = per_cent(value) if self.unit == PERCENT else value
         if self.is_start:
             same = [spoken(marked("engine", "no clear gain by training"))] if name in self.unlearned else []
-            return phrases([f"{value}{unit}", *same])
+            return phrases([value, *same])
         if one.get("trainings"):
             several = listed(map(self._digits, one["trainings"]))
             template = marked("engine", "{low} to {high}; trainings: {several}")
-            return bracketed(f"{value}{unit}", said(template, low=low, high=high, several=several))
-        return bracketed(f"{value}{unit}", spanned(low, high))
+            return bracketed(value, said(template, low=low, high=high, several=several))
+        return bracketed(value, spanned(low, high))
 
     def _digits(self, value: float) -> str:
         times, digits = (100.0, 1) if self.unit == PERCENT else (1.0, 2 if self.unit == RANKS else 1)

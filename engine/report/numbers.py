@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from engine.errors import bracketed, captioned, marked, spanned
+from engine.errors import bracketed, captioned, marked, per_cent, spanned
 from engine.language import metric_name, said
 from engine.train.metrics import rounded
 
@@ -28,8 +28,8 @@ def share(value: float) -> str:
     for digits in range(1, 6):
         shown = rounded(100 * value, digits)
         if value in (0, 1) or 0 < shown < 100:
-            return f"{shown:.{digits}f} %"
-    return f"{100 * value:g} %".replace("-", MINUS)
+            return per_cent(f"{shown:.{digits}f}")
+    return per_cent(f"{100 * value:g}").replace("-", MINUS)
 
 
 def decimal(value: float, digits: int = 3) -> str:
@@ -53,13 +53,15 @@ def between(metric: str, interval: Interval) -> str:
         return ""
     low, high = interval
     if is_share(metric):
-        return spanned(share(low).removesuffix(" %"), share(high))
+        return spanned(share(low).removesuffix(per_cent("")), share(high))
     return spanned(decimal(low), decimal(high))
 
 
-def with_interval(value: str, interval: str, kind: str = "95 %") -> str:
+def with_interval(value: str, interval: str, *, is_named: bool = True) -> str:
     """Return a value with its interval in brackets: "78.0 % (95 %: 73.0 to 82.3 %)"."""
-    return bracketed(value, captioned(kind, interval) if kind else interval) if interval else value
+    if not interval:
+        return value
+    return bracketed(value, captioned(per_cent("95"), interval) if is_named else interval)
 
 
 def points(value: float, interval: Interval = None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.errors import RunError, captioned, listed, marked, phrases, rows_of
+from engine.errors import RunError, captioned, listed, marked, per_cent, phrases, rows_of
 from engine.events import Steps
 from engine.language import said as told
 from engine.language import spoken
@@ -239,10 +239,10 @@ def comparison_page(title: str, runs: Sequence[RunFacts], sentence: str, footer:
             count = told(marked("engine", "{count:,} {texts}"), count=score.rows, texts=texts)
         rows.append((name, task_word(run.task), str(run.seed), said, span, count, state_word(run.state)))
         if score is not None:
-            about = captioned(name, with_interval(said, span, ""))
+            about = captioned(name, with_interval(said, span, is_named=False))
             dots.append((score.metric, charts.Dot(name, score.value, score.interval, said, about)))
     head = [spoken(one) for one in RUN_HEAD]
-    table = Table((*head[:4], "95 %", *head[4:]), rows)
+    table = Table((*head[:4], per_cent("95"), *head[4:]), rows)
     blocks: list[Block] = []
     metrics = {metric for metric, _dot in dots}
     if len(metrics) == 1 and len(dots) > 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.errors import captioned, marked, sentences, spanned
+from engine.errors import captioned, marked, per_cent, sentences, spanned
 from engine.evaluation.baselines import MAJORITY, TFIDF, TRAINING_MAJORITY, Baseline
 from engine.evaluation.markdown import (
     ACCURACY,
@@ -64,7 +64,6 @@ BESIDE = {  # what a difference is told from
     TFIDF: marked("beside", "TF-IDF"),
 }
 SCORE = marked("engine", "Score")
-INTERVAL = "95 %"  # head of a column
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def _remarks(found: Scored) -> Iterator[tuple[str, str]]:
         unseen = ""
         if report.unseen is not None:
             new, metric = report.unseen, scored.metric
-            value = with_interval(measure(metric, new.value), between(metric, new.interval), "")
+            value = with_interval(measure(metric, new.value), between(metric, new.interval), is_named=False)
             unseen = told(UNSEEN, count=new.count, value=value)
         yield sentences([seen, unseen]), "look"
     if report.num_repeating:
@@ -184,7 +183,7 @@ def _dots(found: Scored) -> Iterator[Dot]:
     rows = [(spoken(marked("engine", "this model")), report.value, report.interval, "a")]
     rows += [(spoken(NAMES[one.name]), one.accuracy, one.interval, "other") for one in found.baselines]
     for name, value, interval, kind in rows:
-        said = captioned(name, with_interval(share(value), between("accuracy", interval), ""))
+        said = captioned(name, with_interval(share(value), between("accuracy", interval), is_named=False))
         yield Dot(name, value, interval, share(value), said, kind)
 
 
@@ -199,7 +198,7 @@ def _baselines(baselines: Sequence[Baseline]) -> Table:
         )
         for one in baselines
     ]
-    head = ("", spoken(ACCURACY), INTERVAL, spoken(LESS), "p")
+    head = ("", spoken(ACCURACY), per_cent("95"), spoken(LESS), "p")
     return Table(head, rows, spoken(BASELINES), is_folded=True)
 
 
@@ -244,12 +243,12 @@ def _classes(found: Scored) -> Section:
         f1 = share(scores.f1[place])
         figures = (share(scores.precision[place]), share(scores.recall[place]))
         rows.append((name, *figures, f1, _spread(ends), f"{scores.support[place]:,}"))
-        said = captioned(name, f"F1 {with_interval(f1, _spread(ends), '')}")
+        said = captioned(name, f"F1 {with_interval(f1, _spread(ends), is_named=False)}")
         shown.append(Dot(name, float(scores.f1[place]), ends, f1, said))
     blocks: list[Block] = []
     if len(names) <= MOST_DRAWN:
         blocks.append(charts.dots(spoken(marked("engine", "F1 by class")), shown))
-    head = (spoken(marked("engine", "class")), *map(spoken, FIGURES), INTERVAL, spoken(TEXTS))
+    head = (spoken(marked("engine", "class")), *map(spoken, FIGURES), per_cent("95"), spoken(TEXTS))
     blocks.append(Table(head, rows))
     hint = told(marked("engine", "{count:,} classes"), count=len(names))
     return Section(spoken(marked("engine", "By class")), blocks, hint)
@@ -267,7 +266,7 @@ def _calibration(report: ScoreReport) -> Section:
         )
         for one in found.bins
     ]
-    error = with_interval(share(found.error), _spread(found.interval), "")
+    error = with_interval(share(found.error), _spread(found.interval), is_named=False)
     said = [Said(told(CALIBRATION_ERROR, error=error, chance=share(found.chance)))]
     if report.kept != 1.0:
         kept = marked("engine", "Its probabilities are divided by a temperature of {kept:.2f}.")
@@ -277,7 +276,7 @@ def _calibration(report: ScoreReport) -> Section:
         spoken(TEXTS),
         spoken(marked("engine", "mean confidence")),
         spoken(ACCURACY),
-        INTERVAL,
+        per_cent("95"),
     )
     return Section(spoken(marked("engine", "Calibration")), [*said, Table(head, rows)])
 

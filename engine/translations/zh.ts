@@ -15699,7 +15699,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Where</source>
-        <translation>位置</translation>
+        <translation>运行位置</translation>
     </message>
     <message>
         <source>name, or user@computer</source>
@@ -18290,11 +18290,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source> (95 %: {low:.3f} to {high:.3f})</source>
-        <translation>（95 %：{low:.3f} 至 {high:.3f}）</translation>
+        <translation>（95%：{low:.3f} 至 {high:.3f}）</translation>
     </message>
     <message>
         <source> (95 %: {low:.4f} to {high:.4f})</source>
-        <translation>（95 %：{low:.4f} 至 {high:.4f}）</translation>
+        <translation>（95%：{low:.4f} 至 {high:.4f}）</translation>
     </message>
     <message>
         <source> Pairs with swapped sides count too.</source>
@@ -18314,7 +18314,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>, 95 % for the mean {low:.4f} to {high:.4f}</source>
-        <translation>，均值的 95 % 区间为 {low:.4f} 至 {high:.4f}</translation>
+        <translation>，均值的 95% 区间为 {low:.4f} 至 {high:.4f}</translation>
     </message>
     <message>
         <source>--answer works only with --target mask. Omit it.</source>
@@ -18446,7 +18446,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>95 % over rows</source>
-        <translation>各行的 95 % 区间</translation>
+        <translation>各行的 95% 区间</translation>
     </message>
     <message>
         <source>96 texts of everyday life with four endings each, of which one continues the text. Written for Cloze. By chance one answer in four is right. The starter gets about six in ten with batch size 8 and 10 epochs.</source>
@@ -18578,7 +18578,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>A model for one language knows few words of another.</source>
-        <translation>一种语言的模型认识的另一种语言的词很少。</translation>
+        <translation>为一种语言训练的模型，认识另一种语言的词很少。</translation>
     </message>
     <message>
         <source>A model for one script can hardly read another.</source>
@@ -18930,7 +18930,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best, and those that are not clearly worse. That is judged by a paired test over the same questions, with Holm’s correction over the members. A member that is not above chance, or no better than before training, is never bold. Perplexity from the left and pseudo-perplexity from both sides cannot be compared. One predicts a word from what comes before it, the other from all the rest. The words in the blanks are guessed by all members that give probabilities, each from what it may see, among the known words only.</source>
-        <translation>所有成员都在 {text} 上训练，{budget}，共用一个整词词表；词表外的词对每个成员都是 [UNK]。区间均为 95 %。**粗体**为最佳成员，以及在相同问题上经配对检验（对各成员做 Holm 校正）并不明显更差的成员；但不高于随机水平、或不优于训练之前的成员从不加粗。从左侧计算的困惑度与从两侧计算的伪困惑度不能互相比较：前者只根据前文预测一个词，后者根据其余全部文字。空中的词由所有能给出概率的成员来猜，各凭其所见，且只在已知词中选择。</translation>
+        <translation>所有成员都在 {text} 上训练，{budget}，共用一个整词词表；词表外的词对每个成员都是 [UNK]。区间均为 95%。**粗体**为最佳成员，以及在相同问题上经配对检验（对各成员做 Holm 校正）并不明显更差的成员；但不高于随机水平、或不优于训练之前的成员从不加粗。从左侧计算的困惑度与从两侧计算的伪困惑度不能互相比较：前者只根据前文预测一个词，后者根据其余全部文字。空中的词由所有能给出概率的成员来猜，各凭其所见，且只在已知词中选择。</translation>
     </message>
     <message>
         <source>All {count} rows got the same answer, {label}. If they should differ, measure the model on rows with known labels: it may know only one answer.</source>
@@ -19158,11 +19158,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>BERT has not passed {above} with the {words:,} words that it read: it fills {share:.1f} %, {above} {above_share:.1f} %.</source>
-        <translation>BERT 读了 {words:,} 个词，仍未超过 {above}：它填对 {share:.1f} %，{above} 填对 {above_share:.1f} %。</translation>
+        <translation>BERT 读了 {words:,} 个词，仍未超过 {above}：它填对 {share:.1f}%，{above} 填对 {above_share:.1f}%。</translation>
     </message>
     <message>
         <source>BERT reads pairs of sentences and masks 15 % of the words. GPT is the first one, with the norm after each sum. ELMo reads words where the paper reads characters. CBOW and skip-gram are gensim’s.</source>
-        <translation>BERT 读取句子对，并掩盖 15 % 的词。GPT 是第一代，归一化在每次相加之后。ELMo 读取的是词，而论文中读取的是字符。CBOW 和 skip-gram 由 gensim 实现。</translation>
+        <translation>BERT 读取句子对，并掩盖 15% 的词。GPT 是第一代，归一化在每次相加之后。ELMo 读取的是词，而论文中读取的是字符。CBOW 和 skip-gram 由 gensim 实现。</translation>
     </message>
     <message>
         <source>BERT-small: English tasks on a computer without a GPU</source>
@@ -20098,7 +20098,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Fisher’s z-transformation over {count:,} texts, 95 %</source>
-        <translation>对 {count:,} 条文本的 Fisher z 变换，95 %</translation>
+        <translation>对 {count:,} 条文本的 Fisher z 变换，95%</translation>
     </message>
     <message>
         <source>Fit as many of these epochs as possible into so many minutes. The speed is measured first, and the learning rate reaches its end in time. 0: all epochs.</source>
@@ -24706,7 +24706,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Vectors are compared by their cosine, for words or for the mean over a sentence’s positions or words. A question with a word beyond the vocabulary is skipped. By chance, half of the next sentences are right, and 44 % of the senses. “n/a” is a result: the n-gram has no vectors, and a member that sees only one side has no pseudo-perplexity.</source>
-        <translation>向量按余弦相似度比较，取词的向量，或句中各位置或各词向量的均值。含词表外词的问题会跳过。随机情况下，下一句有一半正确，词义有 44 % 正确。“n/a”也是一种结果：n 元语法没有向量，只看一侧的成员没有伪困惑度。</translation>
+        <translation>向量按余弦相似度比较，取词的向量，或句中各位置或各词向量的均值。含词表外词的问题会跳过。随机情况下，下一句有一半正确，词义有 44% 正确。“n/a”也是一种结果：n 元语法没有向量，只看一侧的成员没有伪困惑度。</translation>
     </message>
     <message>
         <source>Vietnamese</source>
@@ -24854,7 +24854,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Wilson’s score interval of {hits:,} right of {count:,}, 95 %</source>
-        <translation>Wilson 得分区间，{count:,} 条中 {hits:,} 条正确，95 %</translation>
+        <translation>Wilson 得分区间，{count:,} 条中 {hits:,} 条正确，95%</translation>
     </message>
     <message>
         <source>With 8-bit numbers {small:.1f} MB instead of {whole:.1f} MB.</source>
@@ -26058,7 +26058,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>over the {count:,} texts that are new to the model: {metric} {value:.4f} (95 %: {low:.4f} to {high:.4f})</source>
-        <translation>在对模型是新的 {count:,} 条文本上：{metric} {value:.4f}（95 %：{low:.4f} 至 {high:.4f}）</translation>
+        <translation>在对模型是新的 {count:,} 条文本上：{metric} {value:.4f}（95%：{low:.4f} 至 {high:.4f}）</translation>
     </message>
     <message>
         <source>paper</source>
@@ -26130,11 +26130,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>resampling of {count:,} texts, 95 %</source>
-        <translation>对 {count:,} 条文本重抽样，95 %</translation>
+        <translation>对 {count:,} 条文本重抽样，95%</translation>
     </message>
     <message>
         <source>resampling of {count:,} texts, those that repeat one another together, 95 %</source>
-        <translation>对 {count:,} 条文本重抽样，互相重复的一起抽取，95 %</translation>
+        <translation>对 {count:,} 条文本重抽样，互相重复的一起抽取，95%</translation>
     </message>
     <message>
         <source>right</source>
@@ -27434,7 +27434,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{metric} {value:.4f} (95 %: {low:.4f} to {high:.4f})</source>
-        <translation>{metric} {value:.4f}（95 %：{low:.4f} 至 {high:.4f}）</translation>
+        <translation>{metric} {value:.4f}（95%：{low:.4f} 至 {high:.4f}）</translation>
     </message>
     <message>
         <source>{metric} {value} on {count:,} {texts}.</source>
@@ -27650,7 +27650,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{name}: {value:.4f} (95 %: {low:.4f} to {high:.4f}); the model less it: {less:+.4f}, p = {p:.3g}</source>
-        <translation>{name}：{value:.4f}（95 %：{low:.4f} 至 {high:.4f}）；模型减去它：{less:+.4f}，p = {p:.3g}</translation>
+        <translation>{name}：{value:.4f}（95%：{low:.4f} 至 {high:.4f}）；模型减去它：{less:+.4f}，p = {p:.3g}</translation>
     </message>
     <message>
         <source>{num_labels} labels occur in one row only, so they are trained on but never measured: {labels}.</source>
@@ -28494,11 +28494,11 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{verdict}: {claim} ({measure}: {first} and {second}, difference {difference}, 95 %: {low} to {high}, {count:,} texts)</source>
-        <translation>{verdict}：{claim}（{measure}：{first} 和 {second}，差值 {difference}，95 %：{low} 至 {high}，{count:,} 条文本）</translation>
+        <translation>{verdict}：{claim}（{measure}：{first} 和 {second}，差值 {difference}，95%：{low} 至 {high}，{count:,} 条文本）</translation>
     </message>
     <message>
         <source>{verdict}: {claim} ({measure}: {first} and {second}, difference {difference}, 95 %: {low} to {high}, {count:,} texts; p {p} after Holm’s correction)</source>
-        <translation>{verdict}：{claim}（{measure}：{first} 和 {second}，差值 {difference}，95 %：{low} 至 {high}，{count:,} 条文本；经 Holm 校正 p {p}）</translation>
+        <translation>{verdict}：{claim}（{measure}：{first} 和 {second}，差值 {difference}，95%：{low} 至 {high}，{count:,} 条文本；经 Holm 校正 p {p}）</translation>
     </message>
     <message>
         <source>{way}, seed {seed}.</source>
@@ -30017,6 +30017,10 @@ meaning | sentence colours it.</source>
         <translation>{low} 至 {high}</translation>
     </message>
     <message>
+        <source>{number} %</source>
+        <translation>{number}%</translation>
+    </message>
+    <message>
         <source>{part} rows</source>
         <translation>{part} 行</translation>
     </message>
@@ -31076,7 +31080,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>together</source>
-        <translation>合计</translation>
+        <translation>一起猜</translation>
     </message>
     <message>
         <source>token</source>

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from engine.errors import per_cent
 from engine.events import Steps
 from engine.family.questions.question import FamilyQuestion, Option, Rows, other_arguments, said_score
 
@@ -69,7 +70,7 @@ class TextBlanks(FamilyQuestion["FilledBlanks"]):
             return name, str(one.refusal), "", "", "", ""
         size = one.about.size
         said = said_score(found.scores.get(str(place)))
-        pieces = f"{100 * one.one_piece:.1f} %"
+        pieces = per_cent(f"{100 * one.one_piece:.1f}")
         return (
             *(name, said, against_words(one.against), pieces),
             *(f"{size.num_weights:,}", f"{size.num_pieces:,} {size.kind}"),
