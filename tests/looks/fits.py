@@ -85,7 +85,10 @@ class Accepted:
 NAMES = "a model's name is of any length: the list and the tip have it whole"
 SIDE_BY_SIDE = "two or three names share the bar of a small window: menus and tips have them whole"
 LISTED = "choices in a language of long words: the list under the box has them whole"
-CHOICES = ("way", "task_choice", "sort", "unit", "order", "heads", "top", "padding", "truncation")
+CHOICES = (
+    *("way", "task_choice", "start_choice", "text_choice", "size_choice", "vocab_choice", "where_choice"),
+    *("sort", "unit", "order", "heads", "top", "padding", "truncation"),
+)
 BOXES = ("_model", "model_choice", "tokenizer_vocabulary", "data_choice", "family_box", "file_choice")
 ACCEPTED = (
     *(Accepted("*", "elided", f"*{box}", NAMES) for box in BOXES),

@@ -84,11 +84,12 @@ class BudgetField(QWidget):
         self.number.setMinimumWidth(60)  # its own wish is as wide as its largest number
         self.unit = ChoiceBox(f"{name}_unit", self.tr("Unit"))
         self.unit.setMinimumContentsLength(4)
-        self.unit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.unit.setFixedWidth(98)
+        self.unit.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.unit.setMinimumWidth(76)
+        self.unit.setMaximumWidth(98)
         for unit in units:
             self.unit.addItem(words.within(words.tr_engine(about[unit].label)), unit)
-        row((self.number, 1), self.unit, gap=6, parent=self)
+        row((self.number, 1), (self.unit, 2), gap=6, parent=self)
         self.setFocusProxy(self.number)
         self._show_unit(units[0])
         self.unit.activated.connect(self._unit_chosen)

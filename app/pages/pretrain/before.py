@@ -61,7 +61,8 @@ class BeforePretraining(CardArea):
         self.forecast.show_findings(findings, has_text=has_text, mended=mended, host=host)
 
     def arrange(self, width: int) -> None:
-        narrow = width < NARROW
+        beside = self.text.minimumSizeHint().width() + GAP + self.forecast.minimumSizeHint().width()
+        narrow = width < max(NARROW, beside)
         if narrow == self._narrow:
             return
         self._narrow = narrow

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QStackedWid
 
 from app import words
 from app.look.labels import label
+from app.look.layout import FoldingRow
 from app.look.widgets import Action, Advice, Card, EmptyState, LevelMark, button, set_role
 from app.pages.advice.remark import AdviceLine
 from app.pages.pretrain.advice import PAIRS, TextFacts, on_text
@@ -75,8 +76,7 @@ class CorpusReportCard(Card):
         self.empty.activated.connect(self.files_wanted)
         column = self.empty.layout()
         assert isinstance(column, QVBoxLayout)
-        links = QHBoxLayout()
-        links.setSpacing(12)
+        links = FoldingRow(gap=12)
         folder = button(self.tr("Choose a folder…"), "link", name="choose_text_folder")
         folder.clicked.connect(self.folder_wanted)
         sample = button(self.tr("Try sample sentences"), "link", name="sample_text")
@@ -84,10 +84,8 @@ class CorpusReportCard(Card):
             self.tr("10,662 sentences of film reviews, Bo Pang and Lillian Lee 2005, CC BY 4.0")
         )
         sample.clicked.connect(self.sample_wanted)
-        for link in (folder, sample):
-            links.addWidget(link)
-        column.addLayout(links)
-        column.setAlignment(links, Qt.AlignmentFlag.AlignHCenter)
+        links.put(folder, sample)
+        column.addWidget(links, 0, Qt.AlignmentFlag.AlignHCenter)
         return self.empty
 
     def _refused_page(self) -> QWidget:
