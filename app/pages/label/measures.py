@@ -151,7 +151,7 @@ class AccuracyCard(Card):
         self.share_buttons.chosen.connect(lambda key: self.share_chosen.emit(float(key)))
         self.set_random_share(RANDOM_SHARE)
         self.needs = label("", "muted", wrap=True, name="label_sample_needs")
-        self.add(label(self.tr("Random share of the next texts"), "muted"))
+        self.add(label(self.tr("Random share of the next texts"), "muted", wrap=True))
         self.add(self.share_buttons)
         self.add(self.needs)
 
