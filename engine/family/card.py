@@ -256,12 +256,19 @@ def claims_lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
 _ABOUT_TEXT = marked(
     "engine",
     "All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to "
-    "each of them. Intervals are 95 %. **Bold** are the best, and those that are not clearly worse. That is "
-    "judged by a paired test over the same questions, with Holm’s correction over the members. A member that "
-    "is not above chance, or no better than before training, is never bold. Perplexity from the left and "
-    "pseudo-perplexity from both sides cannot be compared. One predicts a word from what comes before it, "
-    "the other from all the rest. The words in the blanks are guessed by all members that give "
-    "probabilities, each from what it may see, among the known words only.",
+    "each of them.",
+)
+_ABOUT_BEST = marked(
+    "engine",
+    "Intervals are 95 %. **Bold** are the best, and those that are not clearly worse. That is judged by a "
+    "paired test over the same questions, with Holm’s correction over the members. A member that is not "
+    "above chance, or no better than before training, is never bold.",
+)
+_ABOUT_SCORES = marked(
+    "engine",
+    "Perplexity from the left and pseudo-perplexity from both sides cannot be compared. One predicts a word "
+    "from what comes before it, the other from all the rest. The words in the blanks are guessed by all "
+    "members that give probabilities, each from what it may see, among the known words only.",
 )
 _ABOUT_MEMBERS = marked(
     "engine",
@@ -287,7 +294,8 @@ def card(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield a family's card, in Markdown: what it learned from, all questions, which claims hold."""
     names = report["members"]
     yield from ("# " + said(marked("engine", "A family of {count} language models"), count=len(names)), "")
-    yield from (said(_ABOUT_TEXT, text=listed(report["text"]), budget=_budget(report)), "")
+    trained = said(_ABOUT_TEXT, text=listed(report["text"]), budget=_budget(report))
+    yield from (sentences([trained, spoken(_ABOUT_BEST), spoken(_ABOUT_SCORES)]), "")
     if machine := report.get("note") or report.get("machine"):
         yield from (said(marked("engine", "Trained on: {machine}."), machine=machine), "")
     yield from _table(tuple(map(spoken, FACTS_HEAD)), _facts(report))

@@ -59,9 +59,9 @@ ABOUT = {
     TFIDF: marked("engine", "TF-IDF with logistic regression, on the same training rows"),
 }
 BESIDE = {  # what a difference is told from
-    MAJORITY: marked("beside", "the majority class"),
-    TRAINING_MAJORITY: marked("beside", "the majority class of the training rows"),
-    TFIDF: marked("beside", "TF-IDF"),
+    MAJORITY: marked("word", "the majority class"),
+    TRAINING_MAJORITY: marked("word", "the majority class of the training rows"),
+    TFIDF: marked("word", "TF-IDF"),
 }
 SCORE = marked("engine", "Score")
 
@@ -169,7 +169,7 @@ def _remarks(found: Scored) -> Iterator[tuple[str, str]]:
         if one.difference.interval is not None:
             level = "fine" if one.difference.interval[0] > 0 else "look"
             difference = above(
-                one.difference.value, one.difference.interval, spoken(BESIDE[one.name], "beside")
+                one.difference.value, one.difference.interval, spoken(BESIDE[one.name], "word")
             )
             template, p = marked("engine", "{difference}; p {p}."), p_value(one.difference.p_value)
             said = told(template, difference=difference, p=p)

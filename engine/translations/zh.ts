@@ -16968,21 +16968,6 @@ meaning | sentence colours it.</source>
     </message>
 </context>
 <context>
-    <name>beside</name>
-    <message>
-        <source>TF-IDF</source>
-        <translation> TF-IDF </translation>
-    </message>
-    <message>
-        <source>the majority class</source>
-        <translation>多数类</translation>
-    </message>
-    <message>
-        <source>the majority class of the training rows</source>
-        <translation>训练行的多数类</translation>
-    </message>
-</context>
-<context>
     <name>chain</name>
     <message>
         <source>1 seed</source>
@@ -18929,8 +18914,8 @@ meaning | sentence colours it.</source>
         <translation>向所有成员提出的所有问题</translation>
     </message>
     <message>
-        <source>All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to each of them. Intervals are 95 %. **Bold** are the best, and those that are not clearly worse. That is judged by a paired test over the same questions, with Holm’s correction over the members. A member that is not above chance, or no better than before training, is never bold. Perplexity from the left and pseudo-perplexity from both sides cannot be compared. One predicts a word from what comes before it, the other from all the rest. The words in the blanks are guessed by all members that give probabilities, each from what it may see, among the known words only.</source>
-        <translation>所有成员都在 {text} 上训练，{budget}，共用一个整词词表；词表外的词对每个成员都是 [UNK]。区间均为 95%。**粗体**为最佳成员，以及在相同问题上经配对检验（对各成员做 Holm 校正）并不明显更差的成员；但不高于随机水平、或不优于训练之前的成员从不加粗。从左侧计算的困惑度与从两侧计算的伪困惑度不能互相比较：前者只根据前文预测一个词，后者根据其余全部文字。空中的词由所有能给出概率的成员来猜，各凭其所见，且只在已知词中选择。</translation>
+        <source>All were trained on {text}, {budget}, with one vocabulary of whole words. Every other word is [UNK] to each of them.</source>
+        <translation>所有成员都在 {text} 上训练，{budget}，共用一个整词词表；词表外的词对每个成员都是 [UNK]。</translation>
     </message>
     <message>
         <source>All {count} rows got the same answer, {label}. If they should differ, measure the model on rows with known labels: it may know only one answer.</source>
@@ -20491,6 +20476,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Interval</source>
         <translation>区间</translation>
+    </message>
+    <message>
+        <source>Intervals are 95 %. **Bold** are the best, and those that are not clearly worse. That is judged by a paired test over the same questions, with Holm’s correction over the members. A member that is not above chance, or no better than before training, is never bold.</source>
+        <translation>区间均为 95%。**粗体**为最佳成员，以及在相同问题上经配对检验（对各成员做 Holm 校正）并不明显更差的成员；但不高于随机水平、或不优于训练之前的成员从不加粗。</translation>
     </message>
     <message>
         <source>Irish</source>
@@ -22107,6 +22096,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Pashto</source>
         <translation>普什图语</translation>
+    </message>
+    <message>
+        <source>Perplexity from the left and pseudo-perplexity from both sides cannot be compared. One predicts a word from what comes before it, the other from all the rest. The words in the blanks are guessed by all members that give probabilities, each from what it may see, among the known words only.</source>
+        <translation>从左侧计算的困惑度与从两侧计算的伪困惑度不能互相比较：前者只根据前文预测一个词，后者根据其余全部文字。空中的词由所有能给出概率的成员来猜，各凭其所见，且只在已知词中选择。</translation>
     </message>
     <message>
         <source>Perplexity per word: each word is masked with all its pieces, which come back from left to right. It compares only models that lose the same of a word, such as its capitals.</source>
@@ -31550,6 +31543,10 @@ meaning | sentence colours it.</source>
         <translation>文件系统是只读的</translation>
     </message>
     <message>
+        <source>TF-IDF</source>
+        <translation> TF-IDF </translation>
+    </message>
+    <message>
         <source>accents</source>
         <translation>重音符</translation>
     </message>
@@ -31588,6 +31585,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>test</source>
         <translation>测试</translation>
+    </message>
+    <message>
+        <source>the majority class</source>
+        <translation>多数类</translation>
+    </message>
+    <message>
+        <source>the majority class of the training rows</source>
+        <translation>训练行的多数类</translation>
     </message>
     <message>
         <source>training</source>

@@ -56,7 +56,7 @@ def asked(model: Any, folder: Path, *texts: str) -> Any:
 
 @torch.no_grad()
 def test_a_click_hides_a_word_of_bytes_whole_and_a_typed_mask_is_guessed_as_transformers_does(
-    tmp_path: Path,
+    tmp_path: Path, chinese_characters: None
 ) -> None:
     theirs = made(tmp_path)
     subject = LoadedModel.open(tmp_path, "cpu")
