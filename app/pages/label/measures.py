@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app import words
@@ -263,9 +263,16 @@ class SharesCard(Card):
         self.plot.setFixedHeight(self.plot.row_height * min(6, len(rows)) + 8)
 
 
-def right_side(*cards: QWidget) -> ScrollView:
-    """Return the cards under each other, at their own width; they scroll where the window is low."""
-    made = ScrollView(holder(column(*cards, STRETCH, gap=14)))
-    made.setObjectName("label_right")
-    made.setFixedWidth(WIDTH)
-    return made
+class RightSide(ScrollView):
+    """Cards under each other, at their own width, or the widest's; they scroll where the window is low."""
+
+    def __init__(self, *cards: QWidget) -> None:
+        super().__init__(holder(column(*cards, STRETCH, gap=14)))
+        self.setObjectName("label_right")
+        self.setFixedWidth(WIDTH)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        inner = self.widget()
+        if event.type() == QEvent.Type.LayoutRequest and watched is inner:
+            self.setFixedWidth(max(WIDTH, inner.minimumSizeHint().width()))
+        return super().eventFilter(watched, event)

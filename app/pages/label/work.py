@@ -17,7 +17,7 @@ from app.pages.label.codebook import WIDTH, CodebookCard, key_of
 from app.pages.label.keys import KeysLine
 from app.pages.label.learn_kinds import LearnedNumbers
 from app.pages.label.learner import Learner
-from app.pages.label.measures import AccuracyCard, ModelCard, SharesCard, SoFar, right_side
+from app.pages.label.measures import AccuracyCard, ModelCard, RightSide, SharesCard, SoFar
 from app.pages.label.queue import QueueCard, QueuedText
 from app.pages.label.requests import LabelTexts, search_texts
 from app.pages.label.text import NearText, TextCard
@@ -58,7 +58,7 @@ class LabelWork(QWidget):
         self.codebook.setFixedWidth(WIDTH)
         self.card, self.queue, self.keys = TextCard(), QueueCard(), KeysLine()
         self.model_card, self.accuracy, self.shares = ModelCard(), AccuracyCard(), SharesCard()
-        self.right = right_side(self.model_card, self.accuracy, self.shares)
+        self.right = RightSide(self.model_card, self.accuracy, self.shares)
         self._middle = column((self.card, 1), self.keys, self.queue, gap=10)
         row(self.codebook, (self._middle, 1), self.right, gap=GAP, parent=self)
 
