@@ -124,6 +124,11 @@ def chinese_model() -> Path | None:
     return model_named(CHINESE_STARTER)
 
 
+def home_tuned_model() -> Path | None:
+    """Return the classifier that reads the language of the window, or None in a build without it."""
+    return model_named(story().classifier)
+
+
 def tuned_model() -> Path | None:
     """Return the small model of the run after it was fine-tuned, or None in a build without it."""
     return model_named("tuned")

@@ -8,6 +8,7 @@ _FAULT = ("这不是我的错误，而是你的错误。", "错误")  # a whole 
 
 STORY = Story(
     starter="chinese",
+    classifier="tuned-chinese",
     family="family-chinese",
     table=SampleTable(
         "chinese_questions",

@@ -8,6 +8,7 @@ from engine.family.sense_sentences import SENTENCES
 
 STORY = Story(
     starter="starter",
+    classifier="tuned",
     family="family",
     table=SampleTable(
         "polarity",

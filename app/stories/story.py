@@ -53,7 +53,8 @@ class FamilyTexts:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A story. starter, family: that are open first. text: to pretrain on, of a sample table and its column.
+    """A story. starter, family: that are open first. classifier: that is offered first. text: to pretrain on,
+    of a sample table and its column.
 
     first: what is looked at until a person chooses a text. start, tour: what Start and the tour show. All
     three are with the word that is hidden, where it stands first. pair: that the tour shows, and pair_words:
@@ -62,6 +63,7 @@ class Story:
     """
 
     starter: str
+    classifier: str
     family: str
     table: SampleTable
     text: tuple[str, str]

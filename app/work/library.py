@@ -196,6 +196,7 @@ def shipped_models() -> tuple[Path, ...]:
         shipped.starter_model(),
         shipped.chinese_model(),
         small,
+        shipped.home_tuned_model(),
         shipped.tuned_model(),
         shipped.chinese_tuned_model(),
     )
