@@ -107,8 +107,12 @@ def spanned(low: object, high: object) -> str:
 
 def rows_of(part: str) -> str:
     """Return what the rows of a part are called: "validation rows"."""
-    name = {"train": "training"}.get(part, part)
-    return spoken(marked("phrase", "{part} rows"), "phrase").format(part=spoken(name, WORD))
+    return spoken(marked("phrase", "{part} rows"), "phrase").format(part=part_word(part))
+
+
+def part_word(part: str) -> str:
+    """Return what a part of a run's data is called, which its files may name "train"."""
+    return spoken("training" if part == "train" else part, WORD)
 
 
 @dataclass(frozen=True, slots=True)

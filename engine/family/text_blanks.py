@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import DataError, Sentence, UserError, marked
+from engine.errors import DataError, Sentence, UserError, bracketed, clauses, marked, spanned
 from engine.evaluation.statistics import Difference, compared_hits, holm, p_words
 from engine.events import AnswerSoFar, Progress, Steps
 from engine.family.ask import Family, rank_of
@@ -200,7 +200,7 @@ def against_words(found: Difference | None) -> str:
     if found is None or found.interval is None:
         return "-"
     value, low, high = (f"{100 * one:+.1f}" for one in (found.value, *found.interval))
-    return f"{value} ({low} to {high}; p {p_words(found.p_value)})"
+    return bracketed(value, clauses([spanned(low, high), f"p {p_words(found.p_value)}"]))
 
 
 def other_document(found: OtherFilled, reached: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import listed, marked, sentences, spanned
+from engine.errors import listed, marked, part_word, sentences, spanned
 from engine.language import said, spoken
 from engine.runs.facts import RunFacts, RunScore, state_word
 from engine.settings.config import values_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engine.train.tasks.kind import Kind
 
 MOST_LABELS = 50
-PARTS = {"train": "training"}  # that are called otherwise in a run’s files
 OF_SIZE = marked("engine", "A BERT that {does}, {count:,} parameters.")
 NONE_HELD_OUT = marked(
     "engine", "none held out, for the way to learn was chosen by cross-validation and all rows teach"
@@ -113,17 +112,11 @@ def _data(facts: RunFacts) -> Iterator[str]:
     if columns and facts.kind == "finetune":
         lines.append(said(marked("engine", "Columns: {names}"), names=listed(columns)))
     if facts.rows:
-        counts = [
-            f"{count:,} {spoken(PARTS.get(part, part), 'word')}"
-            for part, count in facts.rows.items()
-            if count
-        ]
+        counts = [f"{count:,} {part_word(part)}" for part, count in facts.rows.items() if count]
         lines.append(said(marked("engine", "Rows: {counts}"), counts=listed(counts)))
     if facts.kind == "finetune":
         lines.append(said(marked("engine", "Validation: {rows}"), rows=_validation(facts)))
-    lines.append(
-        spoken(marked("engine", "Licence and origin of the data: unknown to the run. Fill them in."))
-    )
+    lines.append(spoken(NO_LICENCE))
     yield _points(lines)
 
 
@@ -170,7 +163,7 @@ def _results(runs: Sequence[RunFacts]) -> Iterator[str]:
             over = said(
                 OVER_SEEDS,
                 count=len(values),
-                part=spoken(split, "word"),
+                part=part_word(split),
                 metric=found[0].metric,
                 mean=statistics.fmean(values),
                 spread=statistics.stdev(values),

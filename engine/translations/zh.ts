@@ -27398,10 +27398,6 @@ meaning | sentence colours it.</source>
         <translation>{low:.3f} 至 {high:.3f}</translation>
     </message>
     <message>
-        <source>{low} to {high}</source>
-        <translation>{low}–{high}</translation>
-    </message>
-    <message>
         <source>{low} to {high} characters</source>
         <translation>{low} 至 {high} 个字符</translation>
     </message>

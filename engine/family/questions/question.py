@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from engine.errors import UserError, bracketed, clauses, marked, phrases
+from engine.errors import UserError, bracketed, clauses, marked, phrases, spanned
 from engine.events import Steps
 from engine.language import heads, said, spoken
 from engine.own_process import command_words
@@ -159,8 +159,7 @@ def said_score(score: ReachedScore | None) -> str:
     """Return a score with its interval in words, and what it was before training."""
     if score is None:
         return "-"
-    low, high = f"{score.low:.3f}", f"{score.high:.3f}"
-    parts = [said(marked("engine", "{low} to {high}"), low=low, high=high)]
+    parts = [spanned(f"{score.low:.3f}", f"{score.high:.3f}")]
     if score.start is not None:
         parts.append(said(marked("engine", "before training {value:.3f}"), value=score.start))
     about = clauses(parts)

@@ -10,10 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from engine.language import ENGLISH, speak
 from engine.report.blocks import Block, Document, Drawing, Mark, Quote, Said, Section, Table
 from engine.report.drawing import Palette, drawn
 from engine.report.html import POLICY, html_of
 from engine.report.numbers import above, share
+from engine.runs.card import card
+from engine.runs.facts import read_facts
 from engine.train.finetune import fine_tune
 from tests.engine.tiny_runs import tiny_config
 from tests.engine.typed import Engine, typed
@@ -102,6 +105,25 @@ def test_texts_are_in_a_report_only_where_they_are_asked_for(
         assert code == 0, err
     without, with_texts = (page.read_text(encoding="utf-8") for page in pages)
     assert "Misclassified" not in without and "Misclassified" in with_texts
+
+
+@pytest.mark.slow
+def test_what_is_written_of_a_run_is_in_the_language_that_is_spoken(
+    run: Path, engine: Engine, tmp_path: Path
+) -> None:
+    page, table = tmp_path / "page.html", tmp_path / "scores.md"
+    try:
+        asked = "--model", str(run)
+        assert engine("--lang", "zh", "report", *asked, "--html", str(page))[0] == 0
+        parts = "--part", "validation", "--report", str(table)
+        assert engine("--lang", "zh", "evaluate", *asked, *parts)[0] == 0
+        speak("zh")
+        told = card([read_facts(run, run.parent)], "films", with_use=False)
+    finally:
+        speak(ENGLISH)
+    html = re.sub(r"<(style|script|code).*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for text in ("\n".join(Seen(html).texts), table.read_text(encoding="utf-8"), told):
+        assert "验证" in text and re.findall(r"[A-Za-z]{3,} [a-z]{3,}[a-z ]*", text) == []
 
 
 def test_a_model_without_an_evaluation_is_reported_and_says_so(engine: Engine, tmp_path: Path) -> None:
