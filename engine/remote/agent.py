@@ -7,9 +7,11 @@ does not hang on it (see jobs.py), so it may be killed at any moment.
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import os
 import select
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -119,13 +121,13 @@ class Agent:
             time.sleep(LOOK_S)
 
     def _read(self, key: str, name: str, offset: int, most: int) -> Answer:
-        with open_regular(self._path(key, name)) as file:
+        with self._open(key, name) as file:
             file.seek(offset)
             return {}, file.read(min(most, BLOCK))
 
     def _digest(self, key: str, name: str, length: int) -> Answer:
         whole, left = hashlib.sha256(), length
-        with open_regular(self._path(key, name)) as file:
+        with self._open(key, name) as file:
             while left and (data := file.read(min(left, BLOCK))):
                 whole.update(data)
                 left -= len(data)
@@ -139,11 +141,19 @@ class Agent:
             files = [one for one in files if not one[0].startswith(tuple(f"{SETUP}/{s}/" for s in _STORES))]
         return {"files": files[:MOST_FILES]}, b""
 
-    def _path(self, key: str, name: str) -> Path:
+    def _open(self, key: str, name: str) -> BinaryIO:
+        """Open a file of a run; one that has gone since it was seen, as with a run that fails as it begins,
+        is empty. Raises: UserError.
+        """
         run_dir = self._job(key).run_dir
         if name not in FOLLOWED and not is_fetched(name):
             raise RunError(marked("engine", "{name!r} is no file of a run that is downloaded."), name=name)
-        return run_dir / name
+        try:
+            return open_regular(run_dir / name)
+        except UserError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return io.BytesIO()
+            raise
 
 
 def is_fetched(name: str) -> bool:
@@ -187,11 +197,13 @@ def _sizes(job: Job) -> dict[str, Any]:
 
 
 def _files(place: Path, run_dir: Path) -> Iterator[list[Any]]:
-    """Yield name, size and time of the ordinary files of a place in a run."""
-    if place.is_symlink():
-        return
-    for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+    """Yield name, size and time of the ordinary files of a place in a run, which may train on meanwhile."""
+    inner = sorted(Path(folder) / name for folder, _, names in os.walk(place) for name in names)
+    for path in [] if place.is_symlink() else inner or [place]:
         name = path.relative_to(run_dir).as_posix()
-        if is_fetched(name) and path.is_file() and not path.is_symlink():
-            about = path.stat()
-            yield [name, about.st_size, about.st_mtime_ns]
+        if not is_fetched(name):
+            continue
+        with suppress(OSError):  # a checkpoint may have given way to the next
+            about = path.lstat()
+            if stat.S_ISREG(about.st_mode):
+                yield [name, about.st_size, about.st_mtime_ns]

@@ -133,16 +133,21 @@ class Mirror:
     # --- small files ------------------------------------------------------------------------------
 
     def take_status(self, line: Connection) -> Steps[None]:
-        """Have status.json as it is there. Raises: Lost; a damaged one is left out."""
+        """Have status.json as it is there. Raises: Lost; one that is damaged or gone is left out."""
         data = yield from self._small(line, STATUS, MOST_STATUS)
         with suppress(UserError):
             parse_json_object(data, self.run_dir / STATUS, kind=UserError)
             with replaced_file(self.run_dir / STATUS) as beside:
                 beside.write_bytes(data)
 
-    def take_config(self, line: Connection) -> Steps[None]:
-        """Have the settings as the run has settled them, with the places of here. Raises: Lost, UserError."""
+    def take_config(self, line: Connection) -> Steps[bool]:
+        """Have the settings as the run has settled them, with the places of here; return whether it has any.
+
+        Raises: Lost, UserError.
+        """
         data = yield from self._small(line, CONFIG, MOST_TOML)
+        if not data:
+            return False
         mine = read_config(self.run_dir)
         beside = self.run_dir / f".{CONFIG}.there{PARTIAL}"
         try:
@@ -155,6 +160,7 @@ class Mirror:
             theirs = with_values(plain_config(kind_of(mine)), values)
             places = {name: values_of(mine)[name] for name in path_settings(mine)}
             write_text(self.run_dir / CONFIG, document_of(with_values(theirs, places)))
+        return True
 
     def _small(self, line: Connection, name: str, most: int) -> Steps[bytes]:
         found, data = b"", b"?"

@@ -229,9 +229,9 @@ class _Follower:
                 yield from self._mirror.catch_up(line, count, whole=whole or state in ENDED)
                 whole = False
             if found.get("config") and not self._has_config:
-                with suppress(UserError):  # settings that are none leave those of here
-                    yield from self._mirror.take_config(line)
                 self._has_config = True
+                with suppress(UserError):  # settings that are none leave those of here
+                    self._has_config = yield from self._mirror.take_config(line)
             yield from self._tell()
             if state == CRASHED and self._may_start_again():
                 yield from self._start(line, False)

@@ -231,6 +231,20 @@ def test_a_host_cannot_fill_the_disk(pair: Pair, monkeypatch: pytest.MonkeyPatch
         list(pair.mirror.fetch(line))
 
 
+def test_what_has_gone_there_since_it_was_seen_is_no_fault(pair: Pair) -> None:
+    seen = (pair.there / METRICS).stat().st_size
+    (pair.here / "status.json").write_text("{}")
+    for name in ("metrics.jsonl", "status.json", "config.toml"):
+        (pair.there / name).unlink()
+    list(pair.mirror.catch_up(pair.line(), seen, whole=True))
+    list(pair.mirror.take_status(pair.line()))
+    assert not result_of(pair.mirror.take_config(pair.line()))
+    assert {path.name: path.read_text() for path in pair.here.iterdir()} == {
+        "metrics.jsonl": "",
+        "status.json": "{}",
+    }
+
+
 def test_an_agent_reads_nothing_but_a_run(pair: Pair) -> None:
     for name in ("../job.json", "/etc/passwd", "setup/../../job.json", "lock"):
         frame, data = pair.agent.answer({"do": "read", "key": KEY, "name": name, "offset": 0, "most": 10}, 0)
