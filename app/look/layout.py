@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialogButtonBox,
@@ -98,6 +98,8 @@ class FoldingRow(QWidget):
     Args: is_late: only where there is less than they can do with. needed: the px that they can do with.
     """
 
+    turned = Signal(bool)  # whether they are under each other now
+
     def __init__(
         self,
         parent: QWidget | None = None,
@@ -144,7 +146,10 @@ class FoldingRow(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             beside, under = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-            self._row.setDirection(beside if self._needed() <= self.width() else under)
+            before, now = self._row.direction(), beside if self._needed() <= self.width() else under
+            if now != before:
+                self._row.setDirection(now)
+                self.turned.emit(now == under)
         return super().event(event)
 
 

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.look import theme
 from app.look.inputs import PushButton, ToolButton
-from app.look.labels import LEAST_WORDS, PART, ElidedLabel, label, tip
+from app.look.labels import PART, ElidedLabel, label, tip
 from app.look.layout import STRETCH, FoldingRow, column, row
 
 PAGE_MARGIN = 24
@@ -205,7 +205,7 @@ class Card(QFrame):
     def _head_width(self) -> int:
         """Return the px that the head takes beside each other, with the first part of the hint."""
         first = self.hint_label.text().partition(PART)[0]
-        said = max(0, self.hint_label.fontMetrics().horizontalAdvance(first) + 2 - LEAST_WORDS)
+        said = self.hint_label.fontMetrics().horizontalAdvance(first) + 2 if first else 0
         return self._lead.sizeHint().width() + 8 + self._corner.minimumSize().width() + said
 
     def _show_head(self) -> None:

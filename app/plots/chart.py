@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsIt
 from app import words
 from app.look import theme
 from app.plots.axes import AXIS_SIZE
+from app.plots.strokes import painter_on
 
 PERCENT_WIDTH = 50
 MOST_PIXELS = 16_384
@@ -262,7 +263,7 @@ class Legend(QWidget):
         return QSize(120, 20)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter = painter_on(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.ui_font(12))
         muted, middle, x = theme.current().color("muted"), self.height() / 2, 4.0

@@ -43,7 +43,7 @@ from app.plots.member_column import (
 from app.plots.pointed import ARROWS, PointedFigure, Target, cell_after, place_after
 from app.plots.seen_words import paint_words, place_words
 from app.plots.sense_planes import dot_at, paint_plane, scale_of
-from app.plots.strokes import paint_chip, paint_edge, write
+from app.plots.strokes import paint_chip, paint_edge, painter_on, write
 
 LEFT = 148  # px of the words at the left
 LEAST = 108  # px of a column
@@ -422,7 +422,7 @@ class FamilyColumns(PointedFigure):
         return self.visibleRegion().boundingRect()  # it may be larger than what it is seen through
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter = painter_on(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.columns:
             self._paint(painter)

@@ -21,7 +21,7 @@ from app.look.inputs import ToolButton
 from app.look.widgets import set_role
 from app.plots.figure_files import KINDS, SCREEN_DPI, file_stem, picture_bytes, write_file
 from app.plots.save_dialog import SaveDialog
-from app.plots.strokes import paint_edge
+from app.plots.strokes import paint_edge, painter_on
 from engine.errors import UserError
 from engine.text.table import write_csv
 
@@ -40,6 +40,7 @@ class Figure(QWidget):
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # axes do, and what stands beside them
         self._title = ""
         self._empty_text = ""
         self._saving = False
@@ -173,7 +174,7 @@ class Figure(QWidget):
         """Paint what lies in a part of the canvas; a picture without a canvas, all of it, while not empty."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter = painter_on(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.canvas() is self and not self.is_empty:
             self.paint(painter, QRectF(self.rect()))

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainte
 
 from app import words
 from app.look import theme
+from app.look.labels import fitting
 from app.plots.axes import Axes, name_rooms, round_ticks
 from app.plots.layer_lines import LayerLine, LayerLinesPlot
 from app.plots.strokes import CENTER, level_line, paint_dots, upright_line, write
@@ -74,7 +75,7 @@ class LayerSlider(LayerLinesPlot):
     def _names_width(self) -> float:
         metrics = QFontMetricsF(theme.ui_font(12, bold=True))
         widest = max((metrics.horizontalAdvance(f"{line.name}  0.00") for line in self.lines), default=0.0)
-        return min(widest + 16, self.width() * 0.42)
+        return min(widest + 16, self.width() * 0.5)
 
     def target_at(self, at: QPointF) -> int | None:
         return self._nearest(at) if super().target_at(at) is not None else None
@@ -154,9 +155,12 @@ class LayerSlider(LayerLinesPlot):
         rooms = name_rooms(axes.area, left, width, list(ends.values()))
         for place, room in zip(ends, rooms, strict=True):
             line = self.lines[place]
-            write(painter, room, line.name, self._color(place), size=12)
-            room.setLeft(left + QFontMetricsF(theme.ui_font(12)).horizontalAdvance(line.name) + 6)
-            write(painter, room, _figure(line, layer), size=12, bold=True)
+            figure, metrics = _figure(line, layer), QFontMetricsF(theme.ui_font(12))
+            beside = QFontMetricsF(theme.ui_font(12, bold=True)).horizontalAdvance(figure) + 8
+            name = fitting(line.name, metrics, width - beside)  # the figure stays whole
+            write(painter, room, name, self._color(place), size=12)
+            room.setLeft(left + metrics.horizontalAdvance(name) + 6)
+            write(painter, room, figure, size=12, bold=True)
 
     def _paint_track(self, painter: QPainter, axes: Axes) -> None:
         colors, y = theme.current(), axes.area.bottom() + TRACK
@@ -186,9 +190,12 @@ class LayerSlider(LayerLinesPlot):
             is_first = layer > 0 and axes.x_of(layer) - axes.x_of(0) < wide
             if layer not in (0, shown) and (layer % every or is_near or is_first):
                 continue
-            room = QRectF(axes.x_of(layer) - 50, top, 100, 16)
             ink, bold = ("accent", True) if layer == shown else ("muted", False)
-            write(painter, room, self._name(layer), ink, size=12, bold=bold, side=CENTER)
+            name, middle = self._name(layer), axes.x_of(layer)
+            across = QFontMetricsF(theme.ui_font(12, bold=bold)).horizontalAdvance(name) + 2
+            left = max(0.0, middle - across / 2)  # a long first name begins at the rim
+            room = QRectF(left, top, across, 16)
+            write(painter, room, name, ink, size=12, bold=bold, side=CENTER)
 
 
 def _figure(line: LayerLine, layer: int) -> str:

@@ -29,7 +29,7 @@ from app.look.columns import RIGHT
 from app.look.zoom import zoom_of
 from app.plots.attention_image import Picture, colored, ramp, shrink
 from app.plots.pointed import PointedFigure
-from app.plots.strokes import CENTER, paint_chip, paint_edge, write
+from app.plots.strokes import CENTER, paint_chip, paint_edge, painter_on, write
 
 FINE = 1024  # pixels along a side of an image in a file that can be enlarged, at least
 SCALE_WIDTH, SCALE_HEIGHT = 96.0, 8.0
@@ -65,7 +65,7 @@ class LayeredFigure(PointedFigure):
         self.renew()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter = painter_on(self)
         if not self.is_empty and self._saving:
             self.paint_still(painter)
             self.paint_chosen(painter)
@@ -86,7 +86,7 @@ class LayeredFigure(PointedFigure):
             kept = QPixmap(*wanted)
             kept.setDevicePixelRatio(ratio)
             kept.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(kept)
+            painter = painter_on(kept)
             self.paint_still(painter)
             painter.end()
             self._still = kept

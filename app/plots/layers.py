@@ -120,14 +120,21 @@ class LayersPlot(RowsFigure):
         """Return where the guesses stand, how many of a layer, and where the line runs; none: no width."""
         height = float(ROW * len(self.layers))
         known = any(layer.probability is not None for layer in self.layers)
-        free = self.canvas().width() - NAME - 8.0
+        name = self._name_width()
+        free = self.canvas().width() - name - 8.0
         value = self._value_width()
         right = max(LEAST_LINE, 0.3 * free) + value if known and free > 3 * LEAST_CELL else 0.0
         wanted = max((len(layer.guesses) for layer in self.layers), default=1) or 1
         count = max(1, min(wanted, MOST_GUESSES, int((free - right) // LEAST_CELL)))
-        cells = QRectF(NAME, HEAD, free - right - (14 if right else 0), height)
+        cells = QRectF(name, HEAD, free - right - (14 if right else 0), height)
         line = QRectF(cells.right() + 18, HEAD, right - value - 4, height) if right else QRectF()
         return cells, count, line
+
+    def _name_width(self) -> float:
+        """Return the room that the longest name of a layer takes, and a margin."""
+        metrics = QFontMetricsF(theme.ui_font(bold=True))
+        names = (self.name_of(number) for number in {0, max(0, len(self.layers) - 1)})
+        return max([NAME - 14.0, *map(metrics.horizontalAdvance, names)]) + 14
 
     def _value_width(self) -> float:
         """Return the room that the longest probability with its rank takes, and a margin."""
@@ -147,7 +154,7 @@ class LayersPlot(RowsFigure):
         self, painter: QPainter, number: int, layer: LayerGuesses, cells: QRectF, count: int
     ) -> None:
         top, is_last = HEAD + ROW * number, number == len(self.layers) - 1
-        name, ink = QRectF(4, top, NAME - 8, ROW), "text" if is_last else "muted"
+        name, ink = QRectF(4, top, cells.left() - 8, ROW), "text" if is_last else "muted"
         write(painter, name, self.name_of(number), ink, bold=is_last)
         width = (cells.width() - CELL_GAP * (count - 1)) / count
         for place, (word, value) in enumerate(layer.guesses[:count]):

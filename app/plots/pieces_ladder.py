@@ -141,13 +141,21 @@ class LadderPlot(ScrolledFigure):
             room = QRectF(min(one, other) - 3, 0, abs(other - one) + 6, STEP)
             write(painter, room, letter, size=size, bold=True, side=CENTER)
 
+    def _paint_more(self, painter: QPainter, num_tries: int, room: QRectF) -> None:
+        """Say how many tries are left out, in as many words as there is room for."""
+        ways = (self.tr("… {count} more, each a character shorter"), self.tr("… {count} more"))
+        metrics, count = QFontMetricsF(theme.ui_font(11)), words.number(num_tries)
+        said = [way.format(count=count) for way in ways]
+        shown = next((text for text in said if metrics.horizontalAdvance(text) <= room.width()), said[-1])
+        write(painter, room, shown, "muted", size=11)
+
     def _paint_try(self, painter: QPainter, one: _Try, top: float, size: int, edges: list[float]) -> None:
         colors = theme.current()
         first, last = sorted((edges[one.start], edges[one.stop]))
         bar = QRectF(first + 1, top, last - first - 2, BAR)
         if one.kind == "more":
-            said = self.tr("… {count} more, each a character shorter").format(count=words.number(one.count))
-            write(painter, QRectF(first + 2, top, self.canvas().width(), BAR), said, "muted", size=11)
+            beside = QRectF(first + 2, top, self.canvas().width() - first - 4, BAR)
+            self._paint_more(painter, one.count, beside)
             return
         hit, fail = one.kind == "hit", one.kind == "fail"
         frame = colors.accent if hit else colors.wrong if fail else colors.line

@@ -12,7 +12,7 @@ from app.look import theme
 from app.look.layout import Margins, column
 from app.look.widgets import set_role
 from app.plots.pointed import PointedFigure, Target, row_after
-from app.plots.strokes import paint_edge
+from app.plots.strokes import paint_edge, painter_on
 
 
 class ScrolledFigure(PointedFigure):
@@ -137,7 +137,7 @@ class _Canvas(QWidget):
         set_role(self, "clear")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter = painter_on(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._figure.paint(painter, QRectF(event.rect()))
         painter.end()

@@ -112,17 +112,23 @@ class StepGroups(StepsFigure):
         groups = self.groups
         if not groups:
             return {}
-        name, small = QFontMetricsF(theme.ui_font(bold=True)), QFontMetricsF(theme.ui_font(SMALL))
-        wanted = [
-            name.horizontalAdvance(group.name) + 10 + small.horizontalAdvance(self._count_of(group))
-            for group in groups
-        ]
+        wanted = [self._width_of(group, self._says_count(group)) for group in groups]
         rest = (self.width() - sum(wanted) - BETWEEN * (len(groups) - 1)) / len(groups)
         found, left = {}, 0.0
         for place, width in enumerate(wanted):
             found[place] = QRectF(left, 0, width + rest, GROUP_HEIGHT)
             left += width + rest + BETWEEN
         return found
+
+    def _width_of(self, group: StepGroup, with_count: bool) -> float:
+        name, small = QFontMetricsF(theme.ui_font(bold=True)), QFontMetricsF(theme.ui_font(SMALL))
+        beside = 10 + small.horizontalAdvance(self._count_of(group)) if with_count else 0.0
+        return name.horizontalAdvance(group.name) + beside
+
+    def _says_count(self, group: StepGroup) -> bool:
+        """Whether a group's count stands beside its name: all where there is room, else the open group's."""
+        wanted = sum(self._width_of(each, True) for each in self.groups) + BETWEEN * (len(self.groups) - 1)
+        return wanted <= self.width() or self.place in group.places
 
     def _count_of(self, group: StepGroup) -> str:
         count = len(group.places)
@@ -171,7 +177,9 @@ class StepGroups(StepsFigure):
             ink = "accent" if is_open else "text" if done or is_marked else "muted"
             words = room.adjusted(0, WORDS_TOP, 0, 0)
             write(painter, words, group.name, ink, bold=is_open or is_off)
-            write(painter, words, self._count_of(group), "b" if is_off else "muted", size=SMALL, side=RIGHT)
+            if self._says_count(group):
+                count = self._count_of(group)
+                write(painter, words, count, "b" if is_off else "muted", size=SMALL, side=RIGHT)
             if any(self.chips[i].is_changed for i in group.places):
                 width = QFontMetricsF(theme.ui_font(bold=is_open or is_off)).horizontalAdvance(group.name)
                 _paint_dot(painter, QPointF(room.left() + width + 6, words.center().y() - 5))

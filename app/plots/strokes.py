@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPaintDevice, QPainter, QPen
 
 from app.look import theme
 from app.look.columns import LEFT, color_of
@@ -14,6 +14,13 @@ from app.look.labels import fitting
 
 CENTER = Qt.AlignmentFlag.AlignCenter
 ABSOLUTE = Qt.AlignmentFlag.AlignAbsolute  # with LEFT or RIGHT: there in any script
+
+
+def painter_on(device: QPaintDevice) -> QPainter:
+    """Return a painter from left to right, as axes run, in a window of any language."""
+    painter = QPainter(device)
+    painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    return painter
 
 
 def write(

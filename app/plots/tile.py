@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from app.look import theme
 from app.look.inputs import PressedByEnter
 from app.look.labels import tip
-from app.plots.strokes import paint_line
+from app.plots.strokes import paint_line, painter_on
 
 HEIGHT = 74
 MOST_POINTS = 120
@@ -56,7 +56,7 @@ class Tile(PressedByEnter, QAbstractButton):
         return QSize(72, HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter = painter_on(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colors = theme.current()
         edge = colors.focus if self.hasFocus() else colors.accent if self.isChecked() else colors.line

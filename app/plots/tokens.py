@@ -17,7 +17,7 @@ from app import words
 from app.look import theme
 from app.plots.figure import Numbers
 from app.plots.scrolled import ScrolledFigure
-from app.plots.strokes import CENTER, paint_chip, write
+from app.plots.strokes import CENTER, paint_chip, painter_on, write
 
 UNTOUCHED, HIDDEN, SWAPPED, KEPT = -1, 0, 1, 2
 HEAD, LINE, CHIP = 30, 38, 21  # px: an example's title, a line of tokens, a token
@@ -201,7 +201,7 @@ class TokensLegend(QWidget):
         return QSize(360, 24)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        painter = painter_on(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics, x = QFontMetricsF(theme.ui_font(12)), 4.0
         samples = {HIDDEN: "[MASK]", SWAPPED: "xyz", KEPT: "abc"}

@@ -276,6 +276,7 @@ class WordPathsPlot(PointedFigure):
         taken = [QRectF(end - QPointF(RADIUS, RADIUS), QSizeF(2 * RADIUS, 2 * RADIUS)) for end in ends]
         begin = self._pixel(points[0].mean(0))
         taken.append(QRectF(begin - QPointF(6, 6), QSizeF(12, 12)))
+        taken.append(QRectF(0, 0, self.width(), self._area().top()))  # the legend
         if self._chosen >= 0:
             self._paint_named(painter, ends[self._chosen], self._chosen, "", taken)
         if self._position or self._starts == 1:

@@ -6087,6 +6087,10 @@
         <translation>试过 {tried}；找到 {piece}</translation>
     </message>
     <message>
+        <source>… {count} more</source>
+        <translation>… 还有 {count} 个</translation>
+    </message>
+    <message>
         <source>… {count} more, each a character shorter</source>
         <translation>… 还有 {count} 个，逐个少一个字符</translation>
     </message>

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -23,25 +24,26 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("CLOZE_FONT", "inter")
 
 import engine  # noqa: F401, I001  # before torch, which reads how its threads wait
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTextBoundaryFinder
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, QSizeF, Qt, QTextBoundaryFinder
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QAbstractButton, QAbstractScrollArea, QApplication, QComboBox, QLabel, QLineEdit, QPushButton,
-    QScrollArea, QStyle, QStyleOptionComboBox, QTabBar, QTableView, QToolButton, QWidget,
+    QAbstractButton, QAbstractScrollArea, QAbstractSpinBox, QApplication, QComboBox, QLabel, QLineEdit,
+    QPushButton, QScrollArea, QStyle, QStyleOptionComboBox, QTabBar, QTableView, QToolButton, QWidget,
 )  # fmt: skip
 
 from app import shipped
 from app.application import make_application
 from app.look import theme
 from app.look.columns import WordsCell
-from app.look.labels import ElidedLabel
+from app.look.labels import ElidedLabel, WholeLabel
 from app.main_window import MainWindow
 from app.page_stack import PAGES
 from app.session import Session
@@ -54,6 +56,7 @@ CONTRAST, LARGE_CONTRAST, LARGE = 4.5, 3.0, 19  # after WCAG 2.2; from how many 
 THIN = 0.8  # of its contrast that a thin stroke keeps on screen, where its edges are smoothed
 REST_MS, LONGEST_S, PATIENCE_S = 80, 60, 900
 MOST_COLUMNS, HEAD_PADDING = 40, 16  # px, about as the style sheet has it
+TOUCH = QSizeF(3, 6)  # px of two painted words' boxes that may be the same
 ICON_ALONE = Qt.ToolButtonStyle.ToolButtonIconOnly
 
 
@@ -100,6 +103,9 @@ ACCEPTED = (
     Accepted("finetune", "cut", "setting_learning_rate", "seen while it is empty; its tip says it"),
     *(Accepted("*", "elided", f"*{box}", LISTED) for box in CHOICES),
     Accepted("probe", "cut", "probe_tabs", "seven tabs: those beyond scroll into view", "1024x640"),
+    Accepted(
+        "embeddings", "cut", "qt_tabwidget_tabbar", "a click on what is seen of it shows all", "1024x640"
+    ),
     Accepted("*", "head", "*", "of a narrow column: its tip has it whole, and it can be drawn wider"),
     Accepted("*", "painted", "figure", "names and texts of people are of any length: the tip has them whole"),
 )
@@ -116,8 +122,8 @@ def faults(window: MainWindow, page: str) -> Iterator[Fault]:
         or window.minimumSizeHint().height() > window.height()
     ):
         yield Fault(page, "window", "main_window", f"needs {window.minimumSizeHint().toTuple()}")
-    for name, text in painted:
-        yield Fault(page, "painted", name, text)
+    for kind, name, text in painted:
+        yield Fault(page, kind, name, text)
     for widget in window.findChildren(QWidget):
         if not widget.isVisible() or not _is_in_view(widget):
             continue
@@ -136,9 +142,7 @@ def _of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
         if "…" in QLabel.text(widget) and "…" not in widget.text():  # parts that are left out whole are fine
             yield "elided", widget.text()
     elif isinstance(widget, QLabel) and text:
-        high = (
-            widget.heightForWidth(widget.width()) if widget.wordWrap() else widget.minimumSizeHint().height()
-        )
+        high = _height_of(widget) if widget.wordWrap() else widget.minimumSizeHint().height()
         if widget.height() + 1 < min(high, widget.sizeHint().height()) or _is_narrow(widget):
             yield "cut", text
     elif isinstance(widget, QAbstractButton) and text and _is_narrow(widget):
@@ -147,12 +151,19 @@ def _of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
         said = widget.currentText() or widget.placeholderText()
         if widget.fontMetrics().horizontalAdvance(said) > _field(widget).width() + 1:
             yield "elided", said
+    elif isinstance(widget, QAbstractSpinBox):
+        edit = widget.lineEdit()
+        room = edit.contentsRect().marginsRemoved(edit.textMargins()).width()
+        if edit.fontMetrics().horizontalAdvance(edit.text()) > room:
+            yield "cut", edit.text()
     elif isinstance(widget, QLineEdit) and widget.placeholderText() and not widget.text():
         room = widget.contentsRect().width() - 20  # the style sheet's padding
         if widget.fontMetrics().horizontalAdvance(widget.placeholderText()) > room + 2:
             yield "cut", widget.placeholderText()
-    elif isinstance(widget, QTabBar) and widget.tabRect(widget.count() - 1).right() > widget.width():
-        yield "cut", widget.tabText(widget.count() - 1)
+    elif isinstance(widget, QTabBar):
+        shown = [tab for tab in range(widget.count()) if widget.isTabVisible(tab)]
+        if shown and widget.tabRect(shown[-1]).right() > widget.width():
+            yield "cut", widget.tabText(shown[-1])
     elif isinstance(widget, QScrollArea) and (inner := widget.widget()) is not None:
         is_shut = widget.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         if is_shut and inner.width() > widget.viewport().width() + 1:
@@ -166,6 +177,17 @@ def _of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
         yield "outside", text
     if text and isinstance(widget, QLabel | QAbstractButton):
         yield from (("over", f"{text} | {other}") for other in _neighbours_under(widget))
+
+
+def _height_of(label: QLabel) -> int:
+    """Return the px that the lines of a label take, as wide as it is."""
+    if isinstance(label, WholeLabel):
+        lines = QTextDocument(documentMargin=0)  # Qt's own figure grows with the height that a label has
+        lines.setDefaultFont(label.font())
+        lines.setPlainText(label.text())
+        lines.setTextWidth(label.contentsRect().width())
+        return math.ceil(lines.size().height())
+    return label.heightForWidth(label.width())
 
 
 def _narrow_heads(view: QTableView) -> Iterator[str]:
@@ -234,23 +256,56 @@ def _is_in_view(widget: QWidget) -> bool:
     return above is None or widget.visibleRegion().boundingRect().size() == widget.size()
 
 
-def _grabbed(window: MainWindow) -> tuple[QImage, list[tuple[str, str]]]:
-    """Return the window as a picture, and figure and text of what was elided while it was painted."""
-    found: list[tuple[str, str]] = []
-    whole = WordsCell.shown_in
+def _grabbed(window: MainWindow) -> tuple[QImage, list[tuple[str, str, str]]]:
+    """Return the window as a picture; of what was elided or cut as it was painted, kind, figure and text."""
+    found: list[tuple[str, str, str]] = []
+    boxes: dict[QWidget, dict[str, QRectF]] = {}
+    whole, draw = WordsCell.shown_in, QPainter.drawText
 
     def told(self: WordsCell, width: float) -> str:
         shown = whole(self, width)
         if shown != self.text:
-            found.append(("figure", self.text))
+            found.append(("painted", "figure", self.text))
         return shown
 
-    WordsCell.shown_in = told  # type: ignore[method-assign]
+    def drawn(self: QPainter, *how: Any) -> Any:
+        figure, (text, box) = self.device(), _written(self, how)
+        if isinstance(figure, QWidget) and text.strip():
+            name, before = figure.objectName() or type(figure).__name__, boxes.setdefault(figure, {})
+            if not _holds(self.window(), box):
+                found.append(("cut", name, text))
+            for other, its in before.items():
+                common = box.intersected(its)
+                if other != text and common.width() > TOUCH.width() and common.height() > TOUCH.height():
+                    found.append(("over", name, f"{text} | {other}"))
+            before[text] = box
+        return draw(self, *how)
+
+    WordsCell.shown_in, QPainter.drawText = told, drawn  # type: ignore[method-assign]
     try:
         image = window.grab().toImage()
     finally:
-        WordsCell.shown_in = whole  # type: ignore[method-assign]
+        WordsCell.shown_in, QPainter.drawText = whole, draw  # type: ignore[method-assign]
     return image.convertToFormat(QImage.Format.Format_RGB32), found
+
+
+def _written(painter: QPainter, how: Sequence[Any]) -> tuple[str, QRectF]:
+    """Return what `drawText` writes, and where, in the painter's own px."""
+    text = next((one for one in how if isinstance(one, str)), "")
+    if isinstance(how[0], QPointF | QPoint):
+        box = QFontMetricsF(painter.font()).boundingRect(text).translated(QPointF(how[0]))
+    elif isinstance(how[0], QRectF | QRect) and isinstance(how[1], str):
+        box = painter.boundingRect(QRectF(how[0]), text, how[2])
+    elif isinstance(how[0], QRectF | QRect):
+        box = painter.boundingRect(QRectF(how[0]), int(how[1]), text)
+    else:
+        return "", QRectF()
+    return text, painter.combinedTransform().mapRect(box)
+
+
+def _holds(window: QRect, box: QRectF) -> bool:
+    """Whether words have their room from side to side; above and below a font has some of its own."""
+    return window.left() - 1 <= box.left() and box.right() <= window.right() + 2
 
 
 def _contrast(pixels: QImage, widget: QWidget, window: MainWindow) -> float | None:

@@ -138,10 +138,11 @@ class RolesStrip(QWidget):
             box.setAccessibleName(role_words(role.name))
             self._shown[role.name] = (name, box)
             name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-            pairs.put((row(name, (box, 1)), 100))
+            pairs.put((row(name, (box, 100), STRETCH), 100))
         self.undo = button(self.tr("Undo"), "link", name="undo_roles")
         self.undo.clicked.connect(session.data.undo_roles)
         pairs.put((holder(row(self.undo, STRETCH)), 1))
+        pairs.turned.connect(self._align)
         row(pairs, parent=self)
         session.data.opened.connect(self._show)
         session.data.roles_changed.connect(self._show)
@@ -159,6 +160,13 @@ class RolesStrip(QWidget):
         box = self._several[role] = SeveralBox()
         box.asked.connect(partial(self._choose_one, role))
         return box
+
+    def _align(self, is_under: bool) -> None:
+        """Let the boxes begin at one line where they are under each other."""
+        names = [name for name, _box in self._shown.values()]
+        widest = max((name.sizeHint().width() for name in names if not name.isHidden()), default=0)
+        for name in names:
+            name.setMinimumWidth(widest if is_under else 0)
 
     def _show_asked(self) -> None:
         """Show a choice for each role that the open table's task knows."""

@@ -47,8 +47,8 @@ class PathsCard(Card):
         self.slider.layer_chosen.connect(self._choose_layer)
 
     def _lay_out(self) -> None:
-        yield_to_layout(self.plot, 150)
-        yield_to_layout(self.slider, CHART_HEIGHT)
+        yield_to_layout(self.plot, 136)
+        yield_to_layout(self.slider, CHART_HEIGHT - 10)
         self.slider.setMaximumHeight(CHART_HEIGHT + 40)
         line = QFrame()
         set_role(line, "line")

@@ -52,6 +52,7 @@ NAMES = (
     "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
     "precision", "kernels", "num_threads", "micro_batch_tokens",
 )  # fmt: skip
+LEAST_FORM = 40  # px: one row of settings, where other words need the room
 SLOWNESS = "finetune/slowness"
 LEARNED_SHARE, LEARNED_S = 0.2, 5.0  # of a run, and seconds planned, from which on it teaches
 APART = ("validation_data", SETTING)  # files that belong to the table they were chosen for
@@ -85,6 +86,7 @@ class FineTuneSetup(SetupCard):
         self.compare = CompareButton(session)
         self.last_run = LastRun(session)
         self.form.setObjectName("settings")
+        self.form.setMinimumHeight(LEAST_FORM)
         self._lay_out()
         self._connect()
         self._take_kept()

@@ -101,9 +101,10 @@ class ModelsPage(StatedPage[ModelsState]):
             self.header.add_action(action)
 
     def _lay_out(self) -> None:
-        left = QWidget()
+        inner = QWidget()
+        column((self.list_card, 1), self.plan_card, gap=GAP, parent=inner)
+        left = ScrollView(inner)
         left.setFixedWidth(SETTINGS_WIDTH)
-        column((self.list_card, 1), self.plan_card, gap=GAP, parent=left)
         self.views = stacked(self.tabs, self.get_view)  # the models here, and those to get
         self.body.addWidget(self.banner)
         self.body.addLayout(row(left, (self.views, 1), gap=GAP), 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app import words
 from app.look.boxes import ChoiceBox
 from app.look.inputs import SpinBox
 from app.look.labels import label, tip
-from app.look.widgets import Card, named, tidy_spin
+from app.look.widgets import CARD_X, SETTINGS_WIDTH, Card, named, tidy_spin
 from app.pages.models.state import FIELDS
 from engine.errors import ModelError
 from engine.model.arithmetic import POSITIONS, VOCABULARY, HeadsConfig, preset_of, sizes_of
@@ -20,6 +20,7 @@ from engine.model.config import PRESETS, BertConfig
 SETTLE_MS = 200  # after the last key
 NONE, PRETRAINING, CLASSIFIER, OWN = "none", "pretraining", "classifier", "own"
 USUAL_LABELS = 2
+LEAST_NUMBER, SPACE = 64, 8  # px
 
 
 class PlanCard(Card):
@@ -108,24 +109,27 @@ class PlanCard(Card):
 
     def _lay_out(self) -> None:
         grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
+        grid.setHorizontalSpacing(SPACE)
         grid.setVerticalSpacing(6)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         grid.addWidget(label(self.tr("Size"), buddy=self.preset_box), 0, 0)
         grid.addWidget(self.preset_box, 0, 1, 1, 3)
-        for place, letters in enumerate(("LH", "AV", "P"), start=1):
-            for column, letter in enumerate(letters):
-                self._add_field(grid, letter, place, 2 * column)
-        self._add_field(grid, "C", 3, 2)
-        grid.addWidget(label(self.tr("On top"), buddy=self.heads_box), 4, 0)
-        grid.addWidget(self.heads_box, 4, 1, 1, 3)
+        captions = {letter: label(f"{said} {letter}") for letter, said in self._captions().items()}
+        widths = [caption.sizeHint().width() for caption in captions.values()]
+        needed = sum(max(widths[column::2]) + LEAST_NUMBER for column in (0, 1)) + 3 * SPACE
+        abreast = 2 if needed <= SETTINGS_WIDTH - 2 * CARD_X else 1
+        for place, letter in enumerate(captions):
+            self._add_field(grid, letter, captions[letter], 1 + place // abreast, 2 * (place % abreast))
+        grid.addWidget(label(self.tr("On top"), buddy=self.heads_box), 7, 0)
+        grid.addWidget(self.heads_box, 7, 1, 1, 3)
         self.body.addLayout(grid)
         self.add(self.refusal)
 
-    def _add_field(self, grid: QGridLayout, letter: str, row: int, column: int) -> None:
+    def _add_field(self, grid: QGridLayout, letter: str, caption: QLabel, row: int, column: int) -> None:
         spin = self.fields[letter]
-        caption = label(f"{self._captions()[letter]} {letter}", buddy=spin)
+        spin.setMinimumWidth(LEAST_NUMBER)
+        caption.setBuddy(spin)
         for widget in (caption, spin):
             widget.setToolTip(tip(self._helps()[letter]))
         grid.addWidget(caption, row, column)

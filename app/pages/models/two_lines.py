@@ -79,9 +79,8 @@ class TwoLines(QStyledItemDelegate):
         second = first.translated(0, inner.height() // 2)
         ink = "text" if is_chosen else "muted"  # muted keeps too little contrast on the accent's ground
         taken = _paint_right(painter, first, str(index.data(RIGHT)), colors.color(ink))
-        _paint_line(
-            painter, first.adjusted(0, 0, -taken, 0), str(index.data()), colors.color("text"), bold=True
-        )
+        beside = QStyle.visualRect(option.direction, first, first.adjusted(0, 0, -taken, 0))
+        _paint_line(painter, beside, str(index.data()), colors.color("text"), bold=True)
         color = colors.color("wrong" if index.data(IS_WRONG) and not is_chosen else ink)
         _paint_line(painter, second, str(index.data(SECOND)), color)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QStackedWidget,
@@ -75,14 +75,24 @@ class StepStrip(SegmentedButtons):
         self._said = said
         self._fit()
 
+    def minimumSizeHint(self) -> QSize:
+        """Return what the names take, whatever is written beside them: a hidden page is not asked anew."""
+        width, least = self.fontMetrics().horizontalAdvance, super().minimumSizeHint()
+        named = zip(self._short(), self.buttons.values(), strict=True)
+        beyond = sum(width(entry.text()) - width(short) for short, entry in named)
+        return QSize(least.width() - beyond, least.height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
+    def _short(self) -> list[str]:
+        return [f"{number}  {name}" for number, name in enumerate(self._names, start=1)]
+
     def _fit(self) -> None:
         """Write what came of each step where all of them have room for it; it is always told."""
         metrics, room = self.fontMetrics(), self.width() / len(STEPS) - BESIDE
-        short = [f"{number}  {name}" for number, name in enumerate(self._names, start=1)]
+        short = self._short()
         told = list(zip(short, self._said, strict=True))
         whole = [f"{text} · {more}" if more else text for text, more in told]
         has_room = all(metrics.horizontalAdvance(text) <= room for text in whole)

@@ -26,7 +26,7 @@ from app.session import Session
 from app.work.titles import model_title
 from app.work.worker import Channel
 
-BOX_WIDTH, NARROW_BOX = 240, 190  # px
+BOX_WIDTH, NARROW_BOX = 240, 176  # px
 NARROW = 800  # px of the bar
 NONE = ""  # the choice of no second vocabulary
 
