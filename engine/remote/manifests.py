@@ -87,6 +87,8 @@ def _dstack(name: str, line: str, num_gpus: int) -> Mapping[str, Any]:
         "type": "task",
         "name": name,
         "python": "3.12",
+        "working_dir": FOLDER,
+        "files": [f".:{FOLDER}"],  # without it nothing of here is there
         "commands": [f"pip install {PACKAGE}", line],
         "resources": resources,
     }
@@ -108,7 +110,10 @@ def _kubernetes(name: str, line: str, num_gpus: int) -> Mapping[str, Any]:
         "apiVersion": "kubeflow.org/v1",
         "kind": "PyTorchJob",
         "metadata": {"name": name},
-        "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": {"spec": spec}}}},
+        "spec": {
+            "runPolicy": {"cleanPodPolicy": "None"},  # what it said can be read when it has ended
+            "pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": {"spec": spec}}},
+        },
     }
 
 

@@ -46,6 +46,8 @@ def test_each_tool_gets_the_same_command(tool: str, gpus: int) -> None:
         assert document["kind"] == "PyTorchJob" and document["apiVersion"] == "kubeflow.org/v1"
         (container,) = document["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"]
         assert container["name"] == "pytorch"
+    if tool == "dstack":  # which takes nothing along unasked
+        assert document["files"] == [f".:{document['working_dir']}"]
 
 
 def test_yaml_is_read_as_it_was_meant() -> None:
