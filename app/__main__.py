@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from app.system_check import or_what_is_missing, why_no_window
+from engine.commands.spoken_help import speak_help
+from engine.errors import listed, marked
+from engine.language import ENGLISH, SpokenText, named_outside, said, speak
 from engine.own_process import command_words, run_as_module
 
 
@@ -24,14 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from engine.commands.command_line import main as run_command
 
         return run_command(given[1:])
-    parser = _parser()
+    speak(named_outside() or ENGLISH)
+    parser = parser_of_window()
+    speak_help(parser)
     chosen, rest = parser.parse_known_args(given)
     if chosen.file == "demo":
         from app.demo.command import run
 
         return run(rest)
     if rest:
-        parser.error(f"unknown: {' '.join(rest)}")
+        parser.error(said(marked("engine", "unknown: {words}"), words=" ".join(rest)))
     reason = why_no_window()
     if reason:
         print(reason, file=sys.stderr)
@@ -39,11 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return or_what_is_missing(lambda: _open_window(chosen.file, chosen.page, parser))
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of_window() -> argparse.ArgumentParser:
+    """Return what reads the command."""
+    instead = marked("engine", "The same work without a window: {command}")
     parser = argparse.ArgumentParser(
         prog="cloze",
         description="A desktop workbench for BERT. Without an argument it opens its window.",
-        epilog=f"The same work without a window: {' '.join(command_words())} --help",
+        epilog=SpokenText(said(instead, command=f"{' '.join(command_words())} --help")),
     )
     parser.add_argument(
         "file",
@@ -86,7 +93,8 @@ def _open_window(file: str | None, page: str, parser: argparse.ArgumentParser) -
     from app.windows import Windows
 
     if page and page not in NAMES:
-        parser.error(f"there is no page {page}. Pages: {', '.join(NAMES)}")
+        template = marked("engine", "there is no page {name}. Pages: {names}")
+        parser.error(said(template, name=page, names=listed(NAMES)))
     settings = AppSettings()
     application = make_application(sys.argv[:1], settings)
     window = Windows(application, settings).window

@@ -42,8 +42,9 @@ def running_job(session: Session) -> RunningJob | None:
         page = training_page(session.training.config)
         name = words.shorten(state.name, 30)
         share = state.share if known else 0.0
-        if not known and state.stage and state.stage_remaining_s is not None:
-            known, share = True, state.stage_done / state.stage_total
+        stage = state.stage
+        if not known and stage is not None and stage.remaining_s is not None:
+            known, share = True, stage.done / stage.total
         return RunningJob(name, job_words(state), page, round(SCALE * share), SCALE if known else 0)
     if session.busy.words:
         return RunningJob(session.busy.words, session.busy.words)
@@ -71,12 +72,11 @@ def job_words(state: TrainingState) -> str:
         parts.append(words.translate("status", "on {host}").format(host=state.host))
     if state.is_lost:
         parts.append(words.translate("status", "not connected"))
-    elif state.stage:
-        stage = words.stage_words(state.stage)
-        share = f" {words.share(state.stage_done / state.stage_total, 0)}" if state.stage_total else ""
-        parts.append(f"{stage}{share}")
-        if state.stage_remaining_s is not None and state.state != "paused":
-            parts.append(words.time_left(state.stage_remaining_s))
+    elif (stage := state.stage) is not None:
+        share = f" {words.share(stage.done / stage.total, 0)}" if stage.total else ""
+        parts.append(f"{words.say(stage.sentence)}{share}")
+        if stage.remaining_s is not None and state.state != "paused":
+            parts.append(words.time_left(stage.remaining_s))
     elif state.step is not None:
         parts.append(words.event_words(state.step, num_steps=state.num_steps))
     return " · ".join(filter(None, parts))

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from engine.errors import captioned, listed, marked, sentences
+from engine.language import said
 from engine.own_process import command_words, is_packaged
 
 # library -> (Debian and Ubuntu, Fedora); what is not listed is named by its file
@@ -54,33 +56,38 @@ def why_no_window() -> str:
         return ""
     platform = os.environ.get("QT_QPA_PLATFORM", "").split(";")[0].split(":")[0]
     if not platform and not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
-        return no_display("There is no display here to open a window on.")
+        return no_display(said(marked("engine", "There is no display here to open a window on.")))
     missing = missing_libraries(platform)
     if missing:
         return install_sentence(missing)
     uses_x = platform == "xcb" or (not platform and not os.environ.get("WAYLAND_DISPLAY"))
     if uses_x and not _display_answers():
-        return no_display(f"The display {os.environ.get('DISPLAY', '')!r} cannot be reached.")
+        reached = marked("engine", "The display {name} cannot be reached.")
+        return no_display(said(reached, name=os.environ.get("DISPLAY", "")))
     return ""
 
 
 def no_display(why: str) -> str:
     """Return why there is no window, and what works without one."""
     engine = " ".join(command_words())
-    return (
-        f"cloze: {why} Without a window, use `cloze demo`, "
-        f"or `{engine} finetune --data FILE --text COLUMN --label COLUMN --model DIR --run DIR` "
-        f"(see `{engine} --help`)."
+    template = marked("engine", "Without a window, use `{demo}`, or `{command}` (see `{help}`).")
+    instead = said(
+        template,
+        demo="cloze demo",
+        command=f"{engine} finetune --data FILE --text COLUMN --label COLUMN --model DIR --run DIR",
+        help=f"{engine} --help",
     )
+    return captioned("cloze", sentences((why, instead)))
 
 
 def install_sentence(missing: Iterable[str]) -> str:
     """Return which system libraries Qt lacks, and the line that installs them."""
     names = sorted(set(missing))
-    line = install_line(names, _has_dnf())
-    return (
-        f"cloze: Qt needs system libraries that are missing here ({', '.join(names)}). Install them: {line}"
+    template = marked(
+        "engine", "Qt needs system libraries that are missing here ({names}). Install them: {command}"
     )
+    line = install_line(names, _has_dnf())
+    return captioned("cloze", said(template, names=listed(names), command=line))
 
 
 def install_line(libraries: Sequence[str], fedora: bool) -> str:

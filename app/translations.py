@@ -19,6 +19,8 @@ from xml.sax.saxutils import escape
 
 import app
 import engine
+from app.__main__ import parser_of_window
+from app.demo.command import parser_of_demo
 from engine.commands.command_line import parser_of_commands
 from engine.commands.spoken_help import texts_of
 from engine.language import COMMANDS, FOLDER, catalog
@@ -48,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def collected() -> list[Key]:
     """Return all that is said, by context and English, in order."""
     of_code = set(_of_code())
-    in_help = {text for text, _put in texts_of(parser_of_commands())}
+    parsers = (parser_of_commands(), parser_of_window(), parser_of_demo())
+    in_help = {text for parser in parsers for text, _put in texts_of(parser)}
     return sorted(of_code | {(COMMANDS, text) for text in in_help if ("engine", text) not in of_code})
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from functools import cache, partial
@@ -46,23 +45,6 @@ class TrContext:
 def tr_engine(text: str) -> str:
     """Return a text that the engine has marked, translated."""
     return translate("engine", text) if text else ""
-
-
-def stage_words(stage: str) -> str:
-    """Return a stage of work, translated: a marked word, or one that names a host or a file."""
-    said = tr_engine(stage)
-    if said != stage or is_english():
-        return said
-    from engine.remote.install import INSTALLING  # here: a window that trains nothing elsewhere needs none
-    from engine.remote.run import CONNECTING
-    from engine.remote.sending import CHECKING, SENDING
-
-    for template in (SENDING, CHECKING, CONNECTING, INSTALLING):
-        found = re.fullmatch(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.*)", re.escape(template)), stage)
-        if found is not None:
-            values = {name: VerbatimText(value) for name, value in found.groupdict().items()}
-            return say(Sentence(template, values))
-    return said
 
 
 def within(caption: str) -> str:
@@ -399,7 +381,7 @@ def _fetched_words(event: events.Fetched) -> str:
 
 
 def _progress_words(event: events.Progress) -> str:
-    stage = stage_words(event.stage)
+    stage = say(event.sentence)
     if event.total <= 0:
         return translate("words", "{stage}: {done}").format(stage=stage, done=number(event.done))
     if event.remaining_s is not None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from engine.errors import Sentence
+from engine.errors import Sentence, VerbatimText
 
 T = TypeVar("T")
 
@@ -32,10 +32,16 @@ class Beat(Event):
 class Progress(Event):
     """Work that is counted but not yet training, such as reading or cutting texts into WordPieces."""
 
-    stage: str  # a marked word, e.g. "Reading", "Tokenizing", "Evaluating", "Predicting"
+    stage: str  # a marked word or template, e.g. "Reading", "Tokenizing", "Connecting to {name}"
     done: int
     total: int  # 0 while unknown
     remaining_s: float | None = None  # of a whole, of which this counts shares; nan while that is not known
+    name: str = ""  # of a file or host, where the stage names one
+
+    @property
+    def sentence(self) -> Sentence:
+        """What is being done."""
+        return Sentence(self.stage, {"name": VerbatimText(self.name)} if self.name else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.system_check import or_what_is_missing, why_no_window
+from engine.commands.spoken_help import speak_help
+from engine.errors import captioned, marked
+from engine.language import ENGLISH, named_outside, said, speak
 
 SECONDS = 165.0  # of training, the look at the rows kept apart among them: four minutes in all
 MARK = "made-by-cloze-demo.txt"
@@ -30,7 +33,10 @@ WINDOWLESS = ("offscreen", "minimal", "vnc")
 
 def run(argv: Sequence[str] = ()) -> int:
     """Run the demo and return its exit code; 2 for what a person can mend."""
-    chosen = _parser().parse_args(list(argv))
+    speak(named_outside() or ENGLISH)
+    parser = parser_of_demo()
+    speak_help(parser)
+    chosen = parser.parse_args(list(argv))
     out = Path(chosen.out).absolute()
     refusal = prepare(out)
     if refusal:
@@ -49,7 +55,10 @@ def prepare(out: Path) -> str:
     """Make the demo's folder, or return in one sentence why it cannot be used."""
     try:
         if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / MARK).is_file())):
-            return f"cloze demo: {out} has other things in it. Name another folder with --out DIR."
+            template = marked(
+                "engine", "{folder} has other things in it. Name another folder with --out DIR."
+            )
+            return captioned("cloze demo", said(template, folder=out))
         out.mkdir(parents=True, exist_ok=True)
         (out / MARK).write_text("Made by `cloze demo`. This folder can be deleted.\n", encoding="utf-8")
         for name in ("screenshots", "frames", "figures"):
@@ -57,11 +66,15 @@ def prepare(out: Path) -> str:
         for old in (*out.glob("sentences*.csv"), *out.glob("results.json")):
             old.unlink()
     except OSError as error:
-        return f"cloze demo: {out} cannot be written ({error.strerror}). Name another folder with --out DIR."
+        template = marked(
+            "engine", "{folder} cannot be written ({reason}). Name another folder with --out DIR."
+        )
+        return captioned("cloze demo", said(template, folder=out, reason=error.strerror))
     return ""
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of_demo() -> argparse.ArgumentParser:
+    """Return what reads the command."""
     parser = argparse.ArgumentParser(
         prog="cloze demo",
         description="Fine-tune the starter model on sample sentences, and show what is inside it.",
@@ -88,7 +101,8 @@ def _parser() -> argparse.ArgumentParser:
 def _epochs(text: str) -> int:
     """Return a count of epochs, 1 or more. Raises: ArgumentTypeError."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_EPOCHS:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {MOST_EPOCHS}.")
+        template = marked("engine", "{text} is not a whole number from 1 to {most}.")
+        raise argparse.ArgumentTypeError(said(template, text=text, most=MOST_EPOCHS))
     return int(text)
 
 
@@ -99,7 +113,8 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= LONGEST_S:  # nan is neither
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds from 0 to {LONGEST_S}.")
+        template = marked("engine", "{text} is not a number of seconds from 0 to {most}.")
+        raise argparse.ArgumentTypeError(said(template, text=text, most=LONGEST_S))
     return seconds
 
 
@@ -128,6 +143,7 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
     from app.main_window import MainWindow
     from app.session import Session
     from app.settings import AppSettings
+    from app.words import translate
 
     settings = AppSettings(out / "settings.ini")
     settings.theme = "light" if windowless else AppSettings().theme
@@ -142,7 +158,7 @@ def _run(out: Path, windowless: bool, chosen: argparse.Namespace) -> int:
     try:
         code = demo.play(chosen)
         if not windowless:
-            print("The window stays open: try it on your own texts, or close it to end.")
+            print(translate("demo", "The window stays open: try it on your own texts, or close it to end."))
             application.exec()
     except WindowGone:
         code = 0

@@ -9,6 +9,7 @@ import math
 import shutil
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -26,7 +27,8 @@ from app.session import Session
 from app.shipped import home_model, sample_data_path
 from app.stories.known import story
 from app.tour.steps import QUICK, Tour
-from app.words import decimal, event_words, number, probability, say_error, share
+from app.words import decimal, event_words, number, probability, say_error, share, translate
+from engine.errors import bracketed, captioned, listed, sentences
 from engine.events import Evaluated, Noted
 from engine.settings.finetune import FineTuneConfig
 
@@ -75,13 +77,13 @@ class Demo:
                 self._accompany()
         except CannotGoOn as reason:
             said = say_error(self._errors[0]) if self._errors else str(reason)
-            print(f"cloze demo: {said}", file=sys.stderr)
+            print(captioned("cloze demo", said), file=sys.stderr)
             return 2
         if self._errors:
-            print(f"cloze demo: {say_error(self._errors[0])}", file=sys.stderr)
+            print(captioned("cloze demo", say_error(self._errors[0])), file=sys.stderr)
             return 2
         if self.session.training.last_model is None:
-            print("The tour ended before anything was trained.")
+            _say(translate("demo", "The tour ended before anything was trained."))
         else:
             self._report(self._results())
         return 0
@@ -93,10 +95,17 @@ class Demo:
         self._until(lambda: session.data.summary is not None)
         summary, roles, table = session.data.summary, session.data.roles, session.data.table
         assert summary is not None and roles is not None and table is not None
-        print(f"Opened {table.path.name}: {number(table.num_rows)} rows, {table.format}")
-        print(
-            f"Guessed: {roles.text!r} is the text, {roles.label!r} the label "
-            f"({', '.join(summary.labels[:5])})"
+        _say(
+            translate("demo", "Opened {name}: {rows} rows, {format}"),
+            name=table.path.name,
+            rows=number(table.num_rows),
+            format=table.format,
+        )
+        _say(
+            translate("demo", "Guessed: “{text}” is the text, “{label}” the label ({labels})"),
+            text=roles.text,
+            label=roles.label,
+            labels=listed(summary.labels[:5]),
         )
         starter = None if chosen.vocab else home_model()
         if starter is not None:
@@ -114,12 +123,18 @@ class Demo:
         page.setup.set_values(values)
         if page.reason():
             raise CannotGoOn(page.reason())
-        size = f"{decimal(session.model.chosen.num_parameters / 1e6, 1)} M weights"
         if starter is None and not chosen.vocab:
-            print("No starter model ships with this build, so a small model starts from random weights.")
-        print(
-            f"Model: {session.model.chosen.words}, {size}. {page.setup.prediction.text().splitlines()[0]}",
-            flush=True,
+            _say(
+                translate(
+                    "demo",
+                    "No starter model ships with this build, so a small model starts from random weights.",
+                )
+            )
+        _say(
+            translate("demo", "Model: {name}, {count} M weights. {prediction}"),
+            name=session.model.chosen.words,
+            count=decimal(session.model.chosen.num_parameters / 1e6, 1),
+            prediction=page.setup.prediction.text().splitlines()[0],
         )
 
     # ---- with nobody at the window
@@ -216,20 +231,39 @@ class Demo:
             return
         self._noted.add(key)
         if key == "learn" and training.step is not None:
-            print(f"Trained for {number(training.step.step)} of {number(training.num_steps)} steps.")
+            _say(
+                translate("demo", "Trained for {step} of {count} steps."),
+                step=number(training.step.step),
+                count=number(training.num_steps),
+            )
         elif key == "reasons" and scenes.told_reasons():
             self._found["counts_most"] = scenes.told_reasons()
-            told = ", ".join(f"{word} {value:+.2f}" for word, value in scenes.told_reasons()[:3])
-            print(f"What the answer to “{self.session.inspector.text}” depends on: {told}")
+            _say(
+                translate("demo", "What the answer to “{text}” depends on: {words}"),
+                text=self.session.inspector.text,
+                words=listed(f"{word} {value:+.2f}" for word, value in scenes.told_reasons()[:3]),
+            )
         elif key == "guesses" and scenes.told_guesses():
             self._found["guesses"] = scenes.told_guesses()
-            told = ", ".join(f"{word} {probability(value)}" for word, value in scenes.told_guesses())
-            print(f"Hid a word of “{story().tour[0]}”: {told}")
+            _say(
+                translate("demo", "Hid a word of “{text}”: {words}"),
+                text=story().tour[0],
+                words=listed(f"{word} {probability(value)}" for word, value in scenes.told_guesses()),
+            )
         elif link is not None:
             self._found["attention"] = {**asdict(link), "layer": link.layer + 1, "head": link.head + 1}
-            print(
-                f"“{' '.join(story().pair)}” Layer {link.layer + 1}, head {link.head + 1} looks strongest "
-                f"of all between their main words: “{link.word}” at “{link.other}”, {share(link.share, 0)}"
+            _say(
+                translate(
+                    "demo",
+                    "“{text}” Layer {layer}, head {head} looks strongest of all between their main words: "
+                    "“{word}” at “{other}”, {share}",
+                ),
+                text=sentences(story().pair),
+                layer=link.layer + 1,
+                head=link.head + 1,
+                word=link.word,
+                other=link.other,
+                share=share(link.share, 0),
             )
 
     def _answers(self) -> list[dict[str, Any]]:
@@ -294,22 +328,32 @@ class Demo:
         for answer in results["answers"]:
             print(f"  {share(answer['probability']):>7} {answer['prediction']:<10} {answer['text']}")
         print()
+        for line in in_columns(self._lines(results, accuracy_words(best) if best else "–")):
+            print(line)
+
+    def _lines(self, results: dict[str, Any], accuracy: str) -> list[tuple[str, str]]:
+        """Return what came of it: caption and value."""
         learned, train = results["num_learned"], results["num_train"]
-        read = number(learned) if learned == train else f"{number(learned)} of {number(train)}"
-        print(
-            f"Rows                 {number(results['num_rows'])}: {read} for training, "
-            f"{number(results['num_validation'])} for validation"
+        read, of = number(learned), translate("demo", "{step} of {count}")
+        rows = translate("demo", "{count}: {train} for training, {validation} for validation").format(
+            count=number(results["num_rows"]),
+            train=read if learned == train else of.format(step=read, count=number(train)),
+            validation=number(results["num_validation"]),
         )
-        print(f"Steps                {number(results['num_steps'])} of {number(results['planned_steps'])}")
-        print(f"Validation accuracy  {accuracy_words(best) if best else '–'}")
-        print(f"Validation macro F1  {decimal(results['validation_macro_f1'])}")
-        print(
-            f"Training took        {clock(results['training_seconds'])} ({clock(results['seconds'])} in all)"
-        )
-        print(f"Model                {results['model']}")
+        steps = of.format(step=number(results["num_steps"]), count=number(results["planned_steps"]))
+        in_all = translate("demo", "{time} in all").format(time=clock(results["seconds"]))
+        lines = [
+            (translate("demo", "Rows"), rows),
+            (translate("demo", "Steps"), steps),
+            (translate("demo", "Validation accuracy"), accuracy),
+            (translate("demo", "Validation macro F1"), decimal(results["validation_macro_f1"])),
+            (translate("demo", "Training took"), bracketed(clock(results["training_seconds"]), in_all)),
+            (translate("demo", "Model"), results["model"]),
+        ]
         if self.windowless:
-            print(f"Screenshots          {self.out / 'screenshots'}")
-            print(f"Figures              {self.out / 'figures'}")
+            lines.append((translate("demo", "Screenshots"), str(self.out / "screenshots")))
+            lines.append((translate("demo", "Figures"), str(self.out / "figures")))
+        return lines
 
     def _page(self, key: str) -> Any:
         return self.window.page(key)
@@ -327,7 +371,8 @@ class Demo:
                 raise CannotGoOn("An error was told.")
             if time.monotonic() > deadline:
                 if must:
-                    raise CannotGoOn(f"Nothing came of it for {clock(timeout_s)}; please report this.")
+                    template = translate("demo", "Nothing came of it for {time}; please report this.")
+                    raise CannotGoOn(template.format(time=clock(timeout_s)))
                 return False
             loop.exec()
             if not self.window.isVisible():
@@ -338,4 +383,20 @@ class Demo:
 def clock(seconds: float) -> str:
     """Return a time to the second: "3 min 20 s"."""
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    if not minutes:
+        return translate("demo", "{seconds} s").format(seconds=rest)
+    return translate("demo", "{minutes} min {seconds} s").format(minutes=minutes, seconds=rest)
+
+
+def in_columns(lines: Sequence[tuple[str, str]]) -> list[str]:
+    """Return captions and values under each other, as a terminal shows them: Chinese is two columns wide."""
+    widest = max(_width(caption) for caption, _value in lines)
+    return [f"{caption}{' ' * (widest - _width(caption) + 2)}{value}" for caption, value in lines]
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _say(template: str, **values: object) -> None:
+    print(template.format(**values), flush=True)

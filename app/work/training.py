@@ -257,12 +257,13 @@ class TrainingJob(QObject):
         Args: is_there: whether it goes on there, whoever listens.
         """
         self.config, self.questions, self._is_there = config, questions, is_there
+        first = marked("engine", "Connecting") if host else marked("engine", "Reading")
         self.state = TrainingState(
             name=run_name(config),
             is_pretraining=isinstance(config, PretrainConfig),
             state="running",
             host=host,
-            stage=marked("engine", "Connecting") if host else marked("engine", "Reading"),
+            stage=Progress(stage=first, done=0, total=0),
         )
         self.run_dir = run_dir
         job = self._job = Job(

@@ -32,10 +32,7 @@ class TrainingState:
     error: BaseException | None = None
     name: str = ""
     is_pretraining: bool = False
-    stage: str = ""  # a marked word of the engine while it is not stepping
-    stage_done: int = 0
-    stage_total: int = 0
-    stage_remaining_s: float | None = None  # where that is known, the stage is one bar from begin to end
+    stage: Progress | None = None  # while it is not stepping; with a rest, one bar from begin to end
     started: Started | None = None
     step: Step | None = None
     evaluated: Evaluated | None = None  # the last on validation data
@@ -61,7 +58,7 @@ class TrainingState:
     @property
     def is_copying(self) -> bool:
         """Whether what the run has learned there is on its way here."""
-        return self.stage == COPYING
+        return self.stage is not None and self.stage.stage == COPYING
 
     @property
     def is_lost(self) -> bool:
@@ -76,32 +73,30 @@ class TrainingState:
     def take(self, event: Event) -> None:
         """Remember what an event says."""
         if isinstance(event, Step):
-            self.step, self.stage = self._paced(event), ""
+            self.step, self.stage = self._paced(event), None
         elif isinstance(event, Progress):
-            self.stage, self.stage_done, self.stage_total = event.stage, event.done, event.total
-            self.stage_remaining_s = event.remaining_s
+            self.stage = event
         elif isinstance(event, Started):
-            self.started, self.step, self.stage = event, None, ""  # of several runs, each has its own steps
+            self.started, self.step, self.stage = event, None, None  # of several runs, each has its own steps
             self._paces.clear()
             self.is_pretraining = event.task == PRETRAINING  # a chain does both, one after the other
         elif isinstance(event, Evaluated):
-            self.stage = ""
+            self.stage = None
             if event.split == "test":
                 self.test = event
             else:
                 self.evaluated = event
         elif isinstance(event, Finished):
-            self.finished, self.stage = event, ""
+            self.finished, self.stage = event, None
         elif isinstance(event, Fetched):
-            self.stage, self.stage_done, self.stage_total = COPYING, event.done, event.total
-            self.stage_remaining_s = None
+            self.stage = Progress(stage=COPYING, done=event.done, total=event.total)
         elif isinstance(event, Contact):
             self._take_contact(event)
 
     def _take_contact(self, contact: Contact) -> None:
         self.contact = contact
         if contact.is_connected:
-            self.stage, self.stage_done, self.stage_total = "", 0, 0
+            self.stage = None
         is_paused = contact.state == "paused"
         if self.wish == (PAUSE if is_paused else GO):
             self.wish = ""

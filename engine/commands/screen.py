@@ -67,14 +67,14 @@ class Screen:
             case Step():
                 self._step(event)
             case Progress() if event.remaining_s is not None:
-                done, left = f"{spoken(event.stage)} {percent(event.done / event.total)}", event.remaining_s
+                done, left = f"{event.sentence} {percent(event.done / event.total)}", event.remaining_s
                 template = marked("engine", "{done} {left:.0f} s left")
                 self._over(said(template, done=done, left=left) if isfinite(left) else done)
             case Progress() if event.total:
                 template = marked("engine", "{stage} {done} of {total}")
-                self._over(said(template, stage=spoken(event.stage), done=event.done, total=event.total))
+                self._over(said(template, stage=event.sentence, done=event.done, total=event.total))
             case Progress():
-                self._over(f"{spoken(event.stage)} {event.done}")
+                self._over(f"{event.sentence} {event.done}")
             case Evaluated():
                 shown = (
                     OF_CLASSES

@@ -26,7 +26,6 @@ from typing import BinaryIO
 
 from engine.errors import UserError, marked
 from engine.events import Event, Progress, Steps
-from engine.language import said
 from engine.own_process import environment_of
 from engine.remote.computer import PACKAGE, Computer, program, source_root
 from engine.remote.connection import BEAT_S, OPTIONS, in_shell, pythons
@@ -35,7 +34,7 @@ from engine.remote.hosts import HostSettings, check_host, settings_of
 from engine.remote.run import look_at
 
 WINDOW = ("pyside6-essentials", "pyqtgraph")  # what only a window needs
-INSTALLING = marked("engine", "Installing on {host}: {what}")
+INSTALLING = marked("engine", "Installing on {name}")
 MOST_S = 3600.0
 _LAST = 4096  # bytes of what pip says
 LONGEST_LINE = 60
@@ -153,7 +152,7 @@ def _done_there(host: str, script: str, sent: BinaryIO, told: Path) -> Iterator[
         until = time.monotonic() + MOST_S
         while process.poll() is None and time.monotonic() < until:
             what = foreign(next(reversed(_last_lines(told)), "…"), LONGEST_LINE)
-            yield Progress(stage=said(INSTALLING, host=host, what=what), done=0, total=0)
+            yield Progress(stage=INSTALLING, name=f"{host}: {what}", done=0, total=0)
             time.sleep(BEAT_S)
     finally:
         if process.poll() is None:

@@ -20,7 +20,6 @@ from typing import Any, cast
 from engine.durable import write_text
 from engine.errors import RunError, Sentence, UserError, VerbatimText, marked
 from engine.events import Beat, Event, Finished, Noted, Progress, Steps
-from engine.language import said
 from engine.own_process import command_words
 from engine.remote.computer import Computer, computer_from
 from engine.remote.connection import BEAT_S, Connection, Lost, connected
@@ -41,7 +40,7 @@ WAIT_S = 0.5  # that a host waits for news before it says that there is none
 STOP_S = 120.0  # that a run may take to stop, where somebody waits for it
 LONGEST_STATE = 20  # characters
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0  # between two tries to reach a host
-CONNECTING = marked("engine", "Connecting to {host}")
+CONNECTING = marked("engine", "Connecting to {name}")
 
 
 def stopping(task: Iterator[Event], run_dir: Path) -> Generator[Event, None, None]:
@@ -185,7 +184,7 @@ class _Follower:
             made, heard = None, self._heard
             try:
                 if line is None:
-                    yield Progress(stage=said(CONNECTING, host=self.remote.host), done=0, total=0)
+                    yield Progress(stage=CONNECTING, name=self.remote.host, done=0, total=0)
                     made = yield from connected(self.remote.host, _settings(self.remote))
                     if made.probed is not None:
                         raise _no_cloze(self.remote.host, made.probed)
@@ -342,7 +341,7 @@ def _settings(remote: RemoteRun) -> HostSettings:
 
 def _reached(host: str, settings: HostSettings) -> Steps[Connection]:
     """Connect to a host for the first time. Raises: UserError: what ssh said."""
-    yield Progress(stage=said(CONNECTING, host=host), done=0, total=0)
+    yield Progress(stage=CONNECTING, name=host, done=0, total=0)
     with _unlost():
         return (yield from connected(host, settings))
 

@@ -12,7 +12,6 @@ from typing import Any
 from engine.errors import UserError, marked
 from engine.events import Beat, Progress, Steps
 from engine.files import open_regular
-from engine.language import said
 from engine.remote.connection import Connection
 from engine.remote.frames import BLOCK
 from engine.remote.store import MOST_FILES
@@ -93,15 +92,16 @@ def _sent_content(connection: Connection, one: Content, here: Any) -> Steps[None
             file.seek(offset)
             about = {"sha256": one.sha256, "size": one.size, "offset": offset}
             sending = connection.send(file, one.size - offset, **about)
-            stage = said(SENDING, name=one.path.name)
             while True:
                 try:
                     event = next(sending)
                 except StopIteration as end:
                     frame = end.value
                     break
-                is_count = isinstance(event, int)
-                yield Progress(stage=stage, done=offset + event, total=one.size) if is_count else event  # type: ignore[operator,misc]
+                if isinstance(event, int):
+                    yield Progress(stage=SENDING, name=one.path.name, done=offset + event, total=one.size)
+                else:
+                    yield event
         if frame.get("here") == one.size:
             return
         offset = frame.get("here", 0) if type(frame.get("here")) is int else 0
@@ -129,7 +129,7 @@ def _contents(place: Path) -> Steps[list[Content]]:
             while data := file.read(BLOCK):
                 whole.update(data)
                 done += len(data)
-                yield Progress(stage=said(CHECKING, name=path.name), done=done, total=size)
+                yield Progress(stage=CHECKING, name=path.name, done=done, total=size)
         found.append(Content(path, inner, whole.hexdigest(), done))
         yield Beat()
     return found

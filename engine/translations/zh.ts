@@ -10781,6 +10781,10 @@ more similar</source>
         <translation>训练进度</translation>
     </message>
     <message>
+        <source>Reading…</source>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
         <source>Saving · {where}</source>
         <translation>正在保存 · {where}</translation>
     </message>
@@ -17092,6 +17096,10 @@ meaning | sentence colours it.</source>
         <translation>0：嵌入，-1：最后一层</translation>
     </message>
     <message>
+        <source>A desktop workbench for BERT. Without an argument it opens its window.</source>
+        <translation>BERT 的桌面工作台。不带参数时打开窗口。</translation>
+    </message>
+    <message>
         <source>A task or columns that you do not name are detected and shown.</source>
         <translation>未指定的任务或列会自动检测，并显示出来。</translation>
     </message>
@@ -17102,6 +17110,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Each export includes the model’s card (README.md), and is reopened and checked before it is kept.</source>
         <translation>每次导出都包含模型卡片（README.md）。导出结果会重新打开并检查，然后才保留。</translation>
+    </message>
+    <message>
+        <source>Fine-tune the starter model on sample sentences, and show what is inside it.</source>
+        <translation>用示例句子微调入门模型，再看看模型内部。</translation>
     </message>
     <message>
         <source>Pieces of each text that are read</source>
@@ -17268,6 +17280,10 @@ meaning | sentence colours it.</source>
         <translation>要观察的句子，要猜的词放在 [方括号] 中</translation>
     </message>
     <message>
+        <source>a table (CSV, JSON lines, Excel, SQLite and more), lecture (.cloze) or model folder to open; demo: train a small model on sample data, with a window or without one; engine COMMAND: work without a window</source>
+        <translation>要打开的表格（CSV、JSON Lines、Excel、SQLite 等）、讲座（.cloze）或模型文件夹；demo：用示例数据训练一个小模型，有无窗口均可；engine COMMAND：不用窗口工作</translation>
+    </message>
+    <message>
         <source>a table with a pair of sentences per line</source>
         <translation>每行一个句子对的表格</translation>
     </message>
@@ -17290,6 +17306,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>a text, of whose sentences up to 500 have a word masked</source>
         <translation>文本文件，其中最多 500 个句子各掩盖一个词</translation>
+    </message>
+    <message>
+        <source>a vocabulary: start from random weights with it</source>
+        <translation>词表：用它从随机权重开始</translation>
     </message>
     <message>
         <source>a word in several TEXTs, to see whether its vector changes</source>
@@ -17350,6 +17370,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>another part; repeatable</source>
         <translation>数据的另一部分；可重复</translation>
+    </message>
+    <message>
+        <source>another table than the sample sentences</source>
+        <translation>换一个表格，不用示例句子</translation>
     </message>
     <message>
         <source>argument %(argument_name)s: %(message)s</source>
@@ -17544,6 +17568,10 @@ meaning | sentence colours it.</source>
         <translation>大文件的传输方式</translation>
     </message>
     <message>
+        <source>how often each row is seen at most (twice)</source>
+        <translation>每行最多看几遍（2 遍）</translation>
+    </message>
+    <message>
         <source>how pieces become one vector; default: as the folder’s sentence-transformers files say, or mean</source>
         <translation>词片合成一个向量的方式；默认：按文件夹中 sentence-transformers 文件所写，否则用 mean</translation>
     </message>
@@ -17674,6 +17702,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>one setting; repeatable: words, width, layers, length, steps, seed, num_threads and those of pretrain</source>
         <translation>一项设置，可重复；可用的有 words、width、layers、length、steps、seed、num_threads，以及 pretrain 的设置</translation>
+    </message>
+    <message>
+        <source>open this page: start, data, label, fine-tune, evaluate, predict, tokenizer, masked-words, attention, embeddings, step-by-step, lectures, family, models, runs or pretrain</source>
+        <translation>打开这个页面：start、data、label、fine-tune、evaluate、predict、tokenizer、masked-words、attention、embeddings、step-by-step、lectures、family、models、runs 或 pretrain</translation>
     </message>
     <message>
         <source>options</source>
@@ -17822,6 +17854,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>show how well a model predicts each piece of a text</source>
         <translation>显示模型对文本中每个词片的预测有多好</translation>
+    </message>
+    <message>
+        <source>show program's version number and exit</source>
+        <translation>显示版本号并退出</translation>
     </message>
     <message>
         <source>show the most influential words of a classifier</source>
@@ -18044,6 +18080,10 @@ meaning | sentence colours it.</source>
         <translation>用带标签的文件训练模型，任务从文件中自动检测</translation>
     </message>
     <message>
+        <source>train on as much as fits into this time (165); 0: on everything</source>
+        <translation>只训练这么多秒内能完成的部分（165）；0：全部</translation>
+    </message>
+    <message>
         <source>train on this host of ~/.ssh/config, and watch it here</source>
         <translation>在 ~/.ssh/config 中的这台主机上训练，在这里观看</translation>
     </message>
@@ -18098,6 +18138,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>what words are compared with</source>
         <translation>词与什么作比较</translation>
+    </message>
+    <message>
+        <source>where all files go (./cloze-demo)</source>
+        <translation>所有文件放在哪里（./cloze-demo）</translation>
     </message>
     <message>
         <source>where to look for it</source>
@@ -18214,6 +18258,105 @@ meaning | sentence colours it.</source>
     <message>
         <source>{message}. See: {command}</source>
         <translation>{message}。请看：{command}</translation>
+    </message>
+</context>
+<context>
+    <name>demo</name>
+    <message>
+        <source>Figures</source>
+        <translation>图</translation>
+    </message>
+    <message>
+        <source>Guessed: “{text}” is the text, “{label}” the label ({labels})</source>
+        <translation>自动判断：“{text}”是文本，“{label}”是标签（{labels}）</translation>
+    </message>
+    <message>
+        <source>Hid a word of “{text}”: {words}</source>
+        <translation>遮住“{text}”中的一个词：{words}</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Model: {name}, {count} M weights. {prediction}</source>
+        <translation>模型：{name}，{count} M 个权重。{prediction}</translation>
+    </message>
+    <message>
+        <source>No starter model ships with this build, so a small model starts from random weights.</source>
+        <translation>此版本不带入门模型，所以小模型从随机权重开始。</translation>
+    </message>
+    <message>
+        <source>Nothing came of it for {time}; please report this.</source>
+        <translation>{time} 内没有结果，请报告这个问题。</translation>
+    </message>
+    <message>
+        <source>Opened {name}: {rows} rows, {format}</source>
+        <translation>已打开 {name}：{rows} 行，{format}</translation>
+    </message>
+    <message>
+        <source>Rows</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>Screenshots</source>
+        <translation>截图</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>The tour ended before anything was trained.</source>
+        <translation>导览结束时还没有训练任何模型。</translation>
+    </message>
+    <message>
+        <source>The window stays open: try it on your own texts, or close it to end.</source>
+        <translation>窗口保持打开：可以用自己的文本试试，关闭窗口即结束。</translation>
+    </message>
+    <message>
+        <source>Trained for {step} of {count} steps.</source>
+        <translation>已训练 {step} 步，共 {count} 步。</translation>
+    </message>
+    <message>
+        <source>Training took</source>
+        <translation>训练用时</translation>
+    </message>
+    <message>
+        <source>Validation accuracy</source>
+        <translation>验证准确率</translation>
+    </message>
+    <message>
+        <source>Validation macro F1</source>
+        <translation>验证宏平均 F1</translation>
+    </message>
+    <message>
+        <source>What the answer to “{text}” depends on: {words}</source>
+        <translation>“{text}”的答案取决于：{words}</translation>
+    </message>
+    <message>
+        <source>{count}: {train} for training, {validation} for validation</source>
+        <translation>{count}：{train} 行训练，{validation} 行验证</translation>
+    </message>
+    <message>
+        <source>{minutes} min {seconds} s</source>
+        <translation>{minutes} 分 {seconds} 秒</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} 秒</translation>
+    </message>
+    <message>
+        <source>{step} of {count}</source>
+        <translation>{step} / {count}</translation>
+    </message>
+    <message>
+        <source>{time} in all</source>
+        <translation>共 {time}</translation>
+    </message>
+    <message>
+        <source>“{text}” Layer {layer}, head {head} looks strongest of all between their main words: “{word}” at “{other}”, {share}</source>
+        <translation>“{text}”在各头中，第 {layer} 层第 {head} 头在两句的主要词之间注意力最强：“{word}”看“{other}”，{share}</translation>
     </message>
 </context>
 <context>
@@ -19614,8 +19757,8 @@ meaning | sentence colours it.</source>
         <translation>正在连接</translation>
     </message>
     <message>
-        <source>Connecting to {host}</source>
-        <translation>正在连接 {host}</translation>
+        <source>Connecting to {name}</source>
+        <translation>正在连接 {name}</translation>
     </message>
     <message>
         <source>Contrastive pairs, then a regression</source>
@@ -20470,8 +20613,8 @@ meaning | sentence colours it.</source>
         <translation>BERT 的统计初始化</translation>
     </message>
     <message>
-        <source>Installing on {host}: {what}</source>
-        <translation>正在 {host} 上安装：{what}</translation>
+        <source>Installing on {name}</source>
+        <translation>正在安装 {name}</translation>
     </message>
     <message>
         <source>Integrated gradients</source>
@@ -22234,6 +22377,10 @@ meaning | sentence colours it.</source>
         <translation>PyTorch 无法读取它</translation>
     </message>
     <message>
+        <source>Qt needs system libraries that are missing here ({names}). Install them: {command}</source>
+        <translation>Qt 需要的系统库这里没有（{names}）。安装：{command}</translation>
+    </message>
+    <message>
         <source>Query, key, value</source>
         <translation>查询、键、值</translation>
     </message>
@@ -22994,6 +23141,10 @@ meaning | sentence colours it.</source>
         <translation>那里的磁盘空间不足：需要 {needed} MB，只剩 {free} MB。</translation>
     </message>
     <message>
+        <source>The display {name} cannot be reached.</source>
+        <translation>无法连接显示 {name}。</translation>
+    </message>
+    <message>
         <source>The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.</source>
         <translation>嵌入和 {layers} 层中的 {frozen} 层保持冻结：{all:,} 个权重中训练 {learns:,} 个。</translation>
     </message>
@@ -23678,6 +23829,10 @@ meaning | sentence colours it.</source>
         <translation>同样的词“the bank by the river”，但这里指存钱的地方。</translation>
     </message>
     <message>
+        <source>The same work without a window: {command}</source>
+        <translation>不用窗口也能做同样的事：{command}</translation>
+    </message>
+    <message>
         <source>The scheme is IOB1: of {entities:,} entities {with_i:,} begin with I-, and B- separates two of one type.</source>
         <translation>标记方案为 IOB1：{entities:,} 个实体中有 {with_i:,} 个以 I- 开头，B- 用来分隔两个同类型的实体。</translation>
     </message>
@@ -24144,6 +24299,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>There is no checkpoint in {path}: no file that ends in .index.</source>
         <translation>{path} 中没有检查点：没有以 .index 结尾的文件。</translation>
+    </message>
+    <message>
+        <source>There is no display here to open a window on.</source>
+        <translation>这里没有可以打开窗口的显示。</translation>
     </message>
     <message>
         <source>There is no encoding named {name}. Try utf-8, gb18030 or cp1252.</source>
@@ -24900,6 +25059,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>Without [CLS] and [SEP] there is nothing to show.</source>
         <translation>去掉 [CLS] 和 [SEP] 后，没有可显示的内容。</translation>
+    </message>
+    <message>
+        <source>Without a window, use `{demo}`, or `{command}` (see `{help}`).</source>
+        <translation>没有窗口时，可用 `{demo}` 或 `{command}`（见 `{help}`）。</translation>
     </message>
     <message>
         <source>Without files for sentence-transformers, which would read the layers that guess words, not those of {name}. Export for sentence-transformers to have these.</source>
@@ -26378,6 +26541,10 @@ meaning | sentence colours it.</source>
         <translation>重复存放的词嵌入</translation>
     </message>
     <message>
+        <source>there is no page {name}. Pages: {names}</source>
+        <translation>没有页面 {name}。页面：{names}</translation>
+    </message>
+    <message>
         <source>there is no validation data</source>
         <translation>没有验证数据</translation>
     </message>
@@ -26440,6 +26607,10 @@ meaning | sentence colours it.</source>
     <message>
         <source>unknown texts</source>
         <translation>未知文本</translation>
+    </message>
+    <message>
+        <source>unknown: {words}</source>
+        <translation>未知：{words}</translation>
     </message>
     <message>
         <source>validation loss</source>
@@ -27130,8 +27301,16 @@ meaning | sentence colours it.</source>
         <translation>{folder} 与其编码器 {name} 的形状不同。</translation>
     </message>
     <message>
+        <source>{folder} cannot be written ({reason}). Name another folder with --out DIR.</source>
+        <translation>{folder} 无法写入（{reason}）。请用 --out DIR 指定另一个文件夹。</translation>
+    </message>
+    <message>
         <source>{folder} cannot be written to: it is read-only. Choose another folder.</source>
         <translation>无法写入 {folder}：它是只读的。请选择其他文件夹。</translation>
+    </message>
+    <message>
+        <source>{folder} has other things in it. Name another folder with --out DIR.</source>
+        <translation>{folder} 里有别的东西。请用 --out DIR 指定另一个文件夹。</translation>
     </message>
     <message>
         <source>{folder} holds a TensorFlow checkpoint, not a model folder. Convert it: {command} convert {folder} --out DIR</source>
@@ -28420,6 +28599,14 @@ meaning | sentence colours it.</source>
     <message>
         <source>{texts:,} texts, {pieces:,} pieces, each hidden in turn</source>
         <translation>{texts:,} 条文本，{pieces:,} 个词片，逐个掩盖</translation>
+    </message>
+    <message>
+        <source>{text} is not a number of seconds from 0 to {most}.</source>
+        <translation>{text} 不是 0 到 {most} 之间的秒数。</translation>
+    </message>
+    <message>
+        <source>{text} is not a whole number from 1 to {most}.</source>
+        <translation>{text} 不是 1 到 {most} 之间的整数。</translation>
     </message>
     <message>
         <source>{tool} is none of: {names}.</source>

@@ -18,6 +18,7 @@ from engine.events import Beat, Event, Fetched, Finished, Noted, Progress, Start
 from engine.remote.computer import Computer, program
 from engine.remote.contact import Contact
 from engine.remote.hosts import HostSettings
+from engine.remote.install import INSTALLING
 from engine.remote.record import RemoteRun, write_contact
 from engine.remote.run import CONNECTING
 from engine.train.run.lock import locked
@@ -90,7 +91,7 @@ class FakeHost:
 
     def train_there(self, config: AnyConfig, run_dir: Path, host: str) -> Iterator[Event]:
         self.runs.append((config, run_dir, host))
-        yield Progress(stage=CONNECTING.format(host=host), done=0, total=0)
+        yield Progress(stage=CONNECTING, name=host, done=0, total=0)
         if self.refusal is not None:
             raise self.refusal
         yield Noted(sentence=self.computer.said(), level="fine")
@@ -102,7 +103,7 @@ class FakeHost:
     def follow(self, run_dir: Path, *, told: int | None = None, host: str = "") -> Iterator[Event]:
         assert told == 0
         self.runs.append((None, run_dir, host))
-        yield Progress(stage=CONNECTING.format(host="gpu1"), done=0, total=0)
+        yield Progress(stage=CONNECTING, name="gpu1", done=0, total=0)
         yield from read_events(run_dir)
         yield from self._heard(run_dir)
 
@@ -110,13 +111,13 @@ class FakeHost:
         yield from self.follow(run_dir, told=told, host=host)
 
     def look_at(self, host: str) -> Steps[Computer]:
-        yield Progress(stage=CONNECTING.format(host=host), done=0, total=0)
+        yield Progress(stage=CONNECTING, name=host, done=0, total=0)
         if self.refusal is not None:
             raise self.refusal
         return self.computer
 
     def install(self, host: str) -> Steps[Computer]:
-        yield Progress(stage="Installing on gpu1: torch", done=0, total=0)
+        yield Progress(stage=INSTALLING, name="gpu1: torch", done=0, total=0)
         self.installed.append(host)
         self.computer = GPU1
         return self.computer

@@ -14,13 +14,14 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from app.demo import command as demo
-from app.demo.play import Demo
+from app.demo.play import Demo, in_columns
 from app.main_window import MainWindow
 from app.session import Session
 from app.settings import AppSettings
 from app.tour.guide import Guide
 from app.words import probability
 from engine.inspect.loaded_model import LoadedModel
+from engine.language import ENGLISH, speak
 from tests.looks.looking_scenes import NUM_HEADS, NUM_LAYERS, language_model
 from tests.looks.scenes import TWO, write_table, write_vocabulary
 
@@ -207,6 +208,22 @@ def test_a_folder_with_other_things_in_it_is_left_as_it_is(
     assert demo.run(["--out", str(mine)]) == 2
     assert "--out DIR" in capsys.readouterr().err
     assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
+
+
+def test_what_it_says_before_a_window_opens_is_in_the_language_of_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
+    monkeypatch.setenv("CLOZE_LANG", "zh")
+    try:
+        assert demo.run(["--out", str(tmp_path)]) == 2
+        assert "里有别的东西" in capsys.readouterr().err
+        with pytest.raises(SystemExit):
+            demo.run(["--help"])
+        assert "用示例句子微调入门模型" in capsys.readouterr().out
+    finally:
+        speak(ENGLISH)
+    assert in_columns([("行", "1"), ("Model", "2"), ("截图", "3")]) == ["行     1", "Model  2", "截图   3"]
 
 
 def test_the_demo_uses_its_own_folder_again_and_takes_away_what_an_older_one_showed(tmp_path: Path) -> None:

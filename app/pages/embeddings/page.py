@@ -548,9 +548,7 @@ class EmbeddingsPage(LookingPage[EmbeddingsState]):
 
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and self.bar.hear(event):
-            set_or_hide(
-                self.status, words.event_words(event) if event.total else words.tr_engine(event.stage)
-            )
+            set_or_hide(self.status, words.event_words(event) if event.total else words.say(event.sentence))
 
     def _contexts_typed(self) -> None:
         if self.source_card.contexts.hasFocus():

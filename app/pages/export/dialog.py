@@ -232,7 +232,7 @@ class ExportDialog(QDialog):
 
     def _show_progress(self, event: Event) -> None:
         if isinstance(event, Progress) and self.progress.hear(event):
-            self._say("muted", words.tr_engine(event.stage))
+            self._say("muted", words.say(event.sentence))
 
     def _take(self, written: ExportedTarget) -> None:
         global _last_folder

@@ -79,6 +79,7 @@ class TrainingPage(StatedPage[RunPageState]):
         self._said_running = False  # that it runs elsewhere
         self._again = QTimer(self, singleShot=True, interval=FOLLOW_MS)
         self._again.timeout.connect(self._look_again)
+        self._is_read = True  # what the files of the run in view say, where nobody tells it
         self._waiting: list[Event] | None = None  # events that came while the past of a resumed run is read
         self.failure = Banner(name="failure")
         self.run_card = RunCard()
@@ -395,6 +396,8 @@ class TrainingPage(StatedPage[RunPageState]):
         if training is not None:
             state = "running" if training.is_lost and training.state == "stopping" else training.state
             card.progress.show_state(training)
+        elif not self._is_read:
+            card.progress.show_reading()
         else:
             card.progress.show_end(self._step, self._started.num_steps if self._started else 0, state)
         card.show_run(run_dir, self.tr("in training") if state == "running" else state_words(state))
@@ -476,6 +479,7 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def _show_read(self, info: RunState, config: Any) -> None:
         self._take_run(info.path, info.state, config)
+        self._is_read = False
         if info.state == "running":
             self._follow(info.path, 0)
         else:
@@ -489,7 +493,7 @@ class TrainingPage(StatedPage[RunPageState]):
         if run_dir is not None:
             self.host = self.session.training.state.host if self.is_running else host_of(run_dir)
         self._to_show = self._started = self._step = self._waiting = self._following = None
-        self._said_running = False
+        self._said_running, self._is_read = False, True
         self._again.stop()
         self._reading.drop()
         self._past.drop()
@@ -519,16 +523,21 @@ class TrainingPage(StatedPage[RunPageState]):
             (run_dir, offset, object()),
             partial(news, run_dir, offset),
             heard=self._take_news,
-            refused=self.refuse,
+            refused=self._refuse_news,
             again=True,
         )
+
+    def _refuse_news(self, error: BaseException) -> None:
+        self._is_read = True
+        self.refuse(error)
+        self.refresh()
 
     def _take_news(self, heard: News) -> None:
         if self._following is None or self.run_dir is None:
             return
         if heard.is_anew:
             self.charts.clear()
-        self._following = (self.run_dir, heard.offset)
+        self._following, self._is_read = (self.run_dir, heard.offset), True
         self._feed(list(heard.events))
         if heard.has_more:
             self._look_again()
@@ -615,6 +624,7 @@ class TrainingPage(StatedPage[RunPageState]):
 
     def _earlier_heard(self) -> None:
         self._past_heard()
+        self._is_read = True
         if not self.is_running:
             self._show_end(0.0)
             self.refresh()

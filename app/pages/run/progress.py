@@ -11,9 +11,9 @@ from app.words import (
     duration,
     file_size,
     number,
+    say,
     scientific,
     share,
-    stage_words,
     time_left,
     translate,
 )
@@ -51,15 +51,17 @@ class RunProgress(QWidget):
         """Show where the training job is."""
         step = state.step
         paused, stopping = state.state == "paused", state.state == "stopping"
-        done, total, left = state.stage_done, state.stage_total, state.stage_remaining_s
+        stage = state.stage
+        done, total = (stage.done, stage.total) if stage is not None else (0, 0)
+        left = stage.remaining_s if stage is not None else None
         is_moving = bool(state.host and total) and (step is None or state.is_copying)
         self.pace.setText(
             self.tr("{done} of {total}").format(done=file_size(done), total=file_size(total))
             if is_moving
             else ""
         )
-        if step is None or state.stage:
-            words = stage_words(state.stage) or self._there_words(state)
+        if step is None or stage is not None:
+            words = self._there_words(state) if stage is None else say(stage.sentence)
             words = f"{words} {share(done / total, 0)}" if total else words
             # else nobody knows how much of the run this is
             is_known = total and (left is not None or is_moving)
@@ -92,12 +94,21 @@ class RunProgress(QWidget):
             return self.tr("Waiting to begin")
         return self.tr("Preparing")
 
+    def show_reading(self) -> None:
+        """Show that what a run has said is still being read."""
+        self.left.setText("")
+        self.pace.hide()
+        self._show(self.tr("Reading…"), None)
+
     def show_end(self, step: Step | None, num_steps: int, outcome: str) -> None:
-        """Show where a run has ended."""
+        """Show where a run has ended, or is when nobody here listens."""
         self.left.setText("")
         self.pace.hide()
         if step is None and outcome == "finished":
             self._show(self.tr("Finished without training steps."), 1.0)
+            return
+        if step is None and outcome == "running":
+            self._show(self.tr("Preparing"), None)
             return
         if step is None:
             self._show(self.tr("No step was made."), 0.0)

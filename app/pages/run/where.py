@@ -220,7 +220,7 @@ class WhereChooser(QObject):
     def _said(self, state: HostState) -> str:
         """Return what is known of the host."""
         if state.is_asked:
-            stage = words.stage_words(state.stage.stage) if state.stage is not None else ""
+            stage = words.say(state.stage.sentence) if state.stage is not None else ""
             return f"{stage}…" if stage else self.tr("Connecting…")
         if state.refusal is not None:
             return words.say_error(state.refusal)

@@ -84,7 +84,7 @@ class LearnDialog(QDialog):
         if isinstance(event, Progress):
             self.progress.setRange(0, event.total)
             self.progress.setValue(event.done)
-            self._say("muted", words.tr_engine(event.stage))
+            self._say("muted", words.say(event.sentence))
 
     def _take(self, path: Path) -> None:
         remember_vocabulary(self._session.settings, str(path))

@@ -76,7 +76,7 @@ END
     told = list[str]()
     computer = result_of(
         install(HOST, wheelhouse=tmp_path / "house"),
-        lambda event: told.append(event.stage) if isinstance(event, Progress) else None,
+        lambda event: told.append(str(event.sentence)) if isinstance(event, Progress) else None,
     )
     assert computer.has_cloze and any(stage.startswith("Installing on there") for stage in told)
     (home,) = (elsewhere.home / ".cloze" / "programs").iterdir()

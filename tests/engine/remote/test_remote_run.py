@@ -82,7 +82,7 @@ def test_what_was_being_sent_goes_on_where_it_was_broken_off(elsewhere: Elsewher
     for event in task:
         if (
             isinstance(event, Progress)
-            and event.stage == "Sending reviews.csv"
+            and str(event.sentence) == "Sending reviews.csv"
             and event.done > event.total / 3
         ):
             break
@@ -90,8 +90,8 @@ def test_what_was_being_sent_goes_on_where_it_was_broken_off(elsewhere: Elsewher
         if "remote agent" in command:
             os.kill(pid, signal.SIGKILL)
     again = [event for event in _to_state(task, "running") if isinstance(event, Progress)]
-    began = next(event for event in again if event.stage == "Checking reviews.csv")
-    rest = [event for event in again[again.index(began) :] if event.stage == "Sending reviews.csv"]
+    began = next(event for event in again if str(event.sentence) == "Checking reviews.csv")
+    rest = [event for event in again[again.index(began) :] if str(event.sentence) == "Sending reviews.csv"]
     assert 2**20 < rest[0].done < rest[0].total  # of seventeen megabytes
     task.close()
 
@@ -292,7 +292,7 @@ def test_what_is_remembered_of_a_host_is_obeyed(elsewhere: Elsewhere, tmp_path: 
     result_of(look_at(HOST))
     task = train_there(tiny_config(tmp_path), tmp_path / "run", HOST)
     for event in task:
-        if isinstance(event, Progress) and event.stage == "Checking model.safetensors":
+        if isinstance(event, Progress) and str(event.sentence) == "Checking model.safetensors":
             break
     task.close()
     assert list((elsewhere.home / "a place" / "of mine" / "store" / "contents").iterdir())
@@ -320,7 +320,7 @@ def _stages(task: Generator[Event, None, None]) -> set[str]:
     found = set[str]()
     for event in task:
         if isinstance(event, Progress):
-            found.add(event.stage)
+            found.add(str(event.sentence))
         if isinstance(event, Contact):
             break
     task.close()
