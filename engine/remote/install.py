@@ -78,8 +78,8 @@ def script_of(settings: HostSettings, wheel: str, *, has_all: bool) -> str:
         "2>/dev/null && break; p=; done",
         '[ -n "$p" ] || { echo "there is no Python 3.11 or newer" >&2; exit 1; }',
         '"$p" -m venv "$d" || exit 1',
-        f"bin/python -m pip install --disable-pip-version-check {where}--find-links wheels "
-        f"wheels/{shlex.quote(wheel)} || exit 1",
+        "bin/python -m pip install --disable-pip-version-check --progress-bar off "
+        f"{where}--find-links wheels wheels/{shlex.quote(wheel)} || exit 1",
         "rm -rf wheels; touch ready",
     ]
     return "; ".join(steps)
