@@ -77,6 +77,8 @@ def job_words(state: TrainingState) -> str:
         parts.append(f"{words.say(stage.sentence)}{share}")
         if stage.remaining_s is not None and state.state != "paused":
             parts.append(words.time_left(stage.remaining_s))
+    elif state.step is not None and state.state == "paused":
+        parts.append(words.step_reached(state.step.step, state.num_steps))
     elif state.step is not None:
         parts.append(words.event_words(state.step, num_steps=state.num_steps))
     return " · ".join(filter(None, parts))

@@ -440,13 +440,16 @@ def _gained_words(event: events.Gained) -> str:
     )
 
 
-def _step_words(event: events.Step, num_steps: int) -> str:
-    step = number(event.step)
+def step_reached(step: int, num_steps: int) -> str:
+    """Return "step 214 of 336". Args: num_steps: 0 where tokens or minutes bound the run."""
     if num_steps:
-        step = translate("words", "step {step} of {total}").format(step=step, total=number(num_steps))
-    else:
-        step = translate("words", "step {step}").format(step=step)
-    parts = (step, rate(event.tokens_per_s), time_left(event.remaining_s))
+        return translate("words", "step {step} of {total}").format(step=number(step), total=number(num_steps))
+    return translate("words", "step {step}").format(step=number(step))
+
+
+def _step_words(event: events.Step, num_steps: int) -> str:
+    reached = step_reached(event.step, num_steps)
+    parts = (reached, rate(event.tokens_per_s), time_left(event.remaining_s))
     return " · ".join(part for part in parts if part)
 
 

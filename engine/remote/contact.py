@@ -28,7 +28,9 @@ class Contact(Event):
 
     def said(self) -> Sentence:
         """Return it for a person: "Not connected to gpu1 since 14:02; it continues there."."""
-        values = {"host": self.host, "time": time.strftime("%H:%M", time.localtime(self.since))}
+        since, now = time.localtime(self.since), time.localtime()
+        form = "%H:%M" if since[:3] == now[:3] else "%Y-%m-%d %H:%M"
+        values = {"host": self.host, "time": time.strftime(form, since)}
         if not self.is_connected and self.state in ALIVE:
             return Sentence(
                 marked("engine", "Not connected to {host} since {time}; it continues there."), values

@@ -76,7 +76,7 @@ def test_what_is_sent_is_said_with_its_size(
     there.is_sent = False
     session.training.start(with_values(FineTuneConfig(), {"data": "films.csv"}), "gpu1")
     qtbot.waitUntil(lambda: hand.said("run_where") == "Connecting to gpu1")
-    there.say(Progress(stage=SENDING.format(name="films.csv"), done=3_000_000, total=12_000_000))
+    there.say(Progress(stage=SENDING, name="films.csv", done=3_000_000, total=12_000_000))
     qtbot.waitUntil(lambda: hand.said("run_where") == "Sending films.csv 25 %")
     assert hand.said("run_pace") == "3.0 MB of 12.0 MB" and hand.said("run_place") == "On gpu1"
     assert hand.shown(*BUTTONS) == ["pause", "stop"] and not hand.find("pause").isEnabled()
@@ -148,6 +148,7 @@ def test_pause_and_resume_are_passed_on_and_shown_once_they_are_so(
     hand.click("pause")
     assert hand.said("run_where") == "Pausing · Step 5 of 12" and session.training.state.state == "running"
     heard(there, session, qtbot, "paused")
+    assert job_words(session.training.state).endswith("· on gpu1 · step 5 of 12")  # it has no pace now
     qtbot.waitUntil(lambda: hand.said("run_where") == "Paused · Step 5 of 12")
     hand.click("go_on")
     heard(there, session, qtbot)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from engine.events import Beat, Event, Finished, Noted, Step, result_of
 from engine.remote import mirror as subject
 from engine.remote.agent import Agent, is_fetched
 from engine.remote.connection import Lost
+from engine.remote.contact import Contact
 from engine.remote.mirror import Mirror
 from engine.remote.record import RemoteRun
 from engine.train.run.runs import METRICS, read_config, read_status
@@ -252,3 +256,10 @@ def test_an_agent_reads_nothing_but_a_run(pair: Pair) -> None:
     frame, _ = pair.agent.answer({"do": "look", "key": "../../x", "known": {}, "wait_s": 0}, 0)
     assert "is no key of a run" in frame["refused"]
     assert result_of(pair.line().ask("look", key=KEY, known={}, wait_s=0))[0]["state"] == "finished"
+
+
+def test_since_when_a_host_is_not_heard_has_its_day_where_that_is_another() -> None:
+    lost = Contact(host="there", is_connected=False, since=0.0, state="running")
+    assert "since 1970-01-01 " in str(lost.said()) and lost.said().template.endswith("it continues there.")
+    now = replace(lost, since=time.time())
+    assert re.search(r"since \d\d:\d\d;", str(now.said()))
