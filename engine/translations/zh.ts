@@ -17113,7 +17113,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Fine-tune the starter model on sample sentences, and show what is inside it.</source>
-        <translation>用示例句子微调入门模型，再看看模型内部。</translation>
+        <translation>用示例文本微调入门模型，再看看模型内部。</translation>
     </message>
     <message>
         <source>Pieces of each text that are read</source>
@@ -17281,7 +17281,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>a table (CSV, JSON lines, Excel, SQLite and more), lecture (.cloze) or model folder to open; demo: train a small model on sample data, with a window or without one; engine COMMAND: work without a window</source>
-        <translation>要打开的表格（CSV、JSON Lines、Excel、SQLite 等）、讲座（.cloze）或模型文件夹；demo：用示例数据训练一个小模型，有无窗口均可；engine COMMAND：不用窗口工作</translation>
+        <translation>要打开的表格（CSV、JSON Lines、Excel、SQLite 等）、讲解（.cloze）或模型文件夹；demo：用示例数据训练一个小模型，有无窗口均可；engine COMMAND：不用窗口工作</translation>
     </message>
     <message>
         <source>a table with a pair of sentences per line</source>
@@ -17373,7 +17373,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>another table than the sample sentences</source>
-        <translation>换一个表格，不用示例句子</translation>
+        <translation>换一个表格，不用示例文本</translation>
     </message>
     <message>
         <source>argument %(argument_name)s: %(message)s</source>
@@ -18272,7 +18272,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Hid a word of “{text}”: {words}</source>
-        <translation>遮住“{text}”中的一个词：{words}</translation>
+        <translation>掩码“{text}”中的一个词：{words}</translation>
     </message>
     <message>
         <source>Model</source>
@@ -18340,7 +18340,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>{minutes} min {seconds} s</source>
-        <translation>{minutes} 分 {seconds} 秒</translation>
+        <translation>{minutes} 分钟 {seconds} 秒</translation>
     </message>
     <message>
         <source>{seconds} s</source>

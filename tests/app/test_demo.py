@@ -220,7 +220,7 @@ def test_what_it_says_before_a_window_opens_is_in_the_language_of_the_environmen
         assert "里有别的东西" in capsys.readouterr().err
         with pytest.raises(SystemExit):
             demo.run(["--help"])
-        assert "用示例句子微调入门模型" in capsys.readouterr().out
+        assert "用示例文本微调入门模型" in capsys.readouterr().out
     finally:
         speak(ENGLISH)
     assert in_columns([("行", "1"), ("Model", "2"), ("截图", "3")]) == ["行     1", "Model  2", "截图   3"]
