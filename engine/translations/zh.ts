@@ -20614,7 +20614,7 @@ meaning | sentence colours it.</source>
     </message>
     <message>
         <source>Installing on {name}</source>
-        <translation>正在安装 {name}</translation>
+        <translation>正在安装（{name}）</translation>
     </message>
     <message>
         <source>Integrated gradients</source>

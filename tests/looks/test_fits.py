@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.look import theme
+from app.look.inputs import SpinBox
 from app.look.labels import ElidedLabel, label
-from app.look.widgets import button
+from app.look.widgets import button, tidy_spin
+from app.plots.strokes import painter_on, write
 from app.settings import AppSettings
 from tests.app.conftest import open_window
 from tests.app.hand import OpenWindow
@@ -41,6 +44,41 @@ def test_each_fault_is_found_and_none_where_all_is_well(qapp: QApplication, qtbo
     QApplication.processEvents()
     found = {one.kind for one in faults(window, "page")}  # type: ignore[arg-type]
     assert (found == set()) if fault == "none" else fault in found
+
+
+class Painted(QWidget):
+    """Two words as a picture paints them, the second from some px on."""
+
+    second = 40
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = painter_on(self)
+        for left, word in ((4, "first"), (self.second, "second")):
+            write(painter, QRectF(left, 4, 200, 20), word)
+
+
+@pytest.mark.parametrize(("second", "found"), [(60, set()), (20, {"over"}), (180, {"cut"})])
+def test_words_that_are_painted_are_seen_too(qapp: QApplication, qtbot, second: int, found: set[str]) -> None:
+    window = Painted()
+    qtbot.addWidget(window)
+    window.second = second
+    window.resize(200, 40)
+    QApplication.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # in which pictures run from the left
+    try:
+        assert {one.kind for one in faults(window, "page")} == found  # type: ignore[arg-type]
+    finally:
+        QApplication.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+
+def test_a_number_that_has_no_room_in_its_box_is_seen(qapp: QApplication, qtbot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    spin = tidy_spin(SpinBox(window, maximum=99_999, value=30_522), 70)
+    window.show()
+    assert not list(faults(window, "page"))  # type: ignore[arg-type]
+    spin.setFixedWidth(40)
+    QApplication.processEvents()
+    assert [one.text for one in faults(window, "page")] == ["30522"]  # type: ignore[arg-type]
 
 
 def test_chinese_is_broken_between_characters_and_never_before_what_closes() -> None:
