@@ -52,7 +52,7 @@ NAMES = (
     "hidden_dropout", "attention_dropout", "gradient_accumulation_steps", "max_gradient_norm", "device",
     "precision", "kernels", "num_threads", "micro_batch_tokens",
 )  # fmt: skip
-LEAST_FORM = 40  # px: one row of settings, where other words need the room
+LEAST_FORM = 30  # px: one row of settings, where other words need the room
 SLOWNESS = "finetune/slowness"
 LEARNED_SHARE, LEARNED_S = 0.2, 5.0  # of a run, and seconds planned, from which on it teaches
 APART = ("validation_data", SETTING)  # files that belong to the table they were chosen for
