@@ -300,7 +300,7 @@ def _written(painter: QPainter, how: Sequence[Any]) -> tuple[str, QRectF]:
         box = painter.boundingRect(QRectF(how[0]), int(how[1]), text)
     else:
         return "", QRectF()
-    return text, painter.combinedTransform().mapRect(box)
+    return text, painter.worldTransform().mapRect(box)
 
 
 def _holds(window: QRect, box: QRectF) -> bool:
