@@ -62,7 +62,7 @@ def why_no_window() -> str:
         return install_sentence(missing)
     uses_x = platform == "xcb" or (not platform and not os.environ.get("WAYLAND_DISPLAY"))
     if uses_x and not _display_answers():
-        reached = marked("engine", "The display {name} cannot be reached.")
+        reached = marked("engine", "The display “{name}” cannot be reached.")
         return no_display(said(reached, name=os.environ.get("DISPLAY", "")))
     return ""
 

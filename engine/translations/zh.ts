@@ -23141,8 +23141,8 @@ meaning | sentence colours it.</source>
         <translation>那里的磁盘空间不足：需要 {needed} MB，只剩 {free} MB。</translation>
     </message>
     <message>
-        <source>The display {name} cannot be reached.</source>
-        <translation>无法连接显示 {name}。</translation>
+        <source>The display “{name}” cannot be reached.</source>
+        <translation>无法连接显示“{name}”。</translation>
     </message>
     <message>
         <source>The embeddings and {frozen} of {layers} layers stay frozen: {learns:,} of {all:,} weights are trained.</source>

@@ -374,7 +374,7 @@ def test_a_display_that_does_not_answer_is_said(
     monkeypatch.setenv("DISPLAY", ":4321")
     monkeypatch.setattr(system_check, "lacking", lambda files: [])
     assert command.main([]) == 2
-    assert "The display :4321 cannot be reached" in capsys.readouterr().err
+    assert "The display “:4321” cannot be reached" in capsys.readouterr().err
 
 
 def test_the_tour_starts_from_welcome_and_from_help_and_escape_leaves_it(
